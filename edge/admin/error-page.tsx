@@ -3,7 +3,7 @@ import { type Fault, printPlace } from '../../shared/fault.ts';
 import type { Config } from '../config.ts';
 import { statusOf, titleOf } from '../http/problem.ts';
 import type { Session } from './staff/session.ts';
-import { linkTo, Page, respond } from './web/layout.tsx';
+import { linkTo, respond } from './web/layout.tsx';
 import { Faults } from './web/ui.tsx';
 import { type Unsent, UnsentForm } from './sign-in/unsent.tsx';
 
@@ -24,26 +24,24 @@ export function errorPage(
   const status = fault === undefined ? 500 : statusOf(fault);
   const isSignIn = fault?.code === 'sign_in' || fault?.kind === 'unauthenticated';
   const signInPath = linkTo(config, '/admin/sign-in');
-  const page = (
-    <Page title={titleOf(status)} config={config} session={session}>
-      <p class="lead">
-        {fault?.message ??
-          'The gateway failed to answer. Try again; if it fails again, give the request id to the operator.'}
+  return respond(
+    { title: titleOf(status), config, session, status, headers: fault?.headers },
+    <p class="lead">
+      {fault?.message ??
+        'The gateway failed to answer. Try again; if it fails again, give the request id to the operator.'}
+    </p>,
+    <Faults of={fault?.issues.map((issue) => `${printPlace(issue)}: ${issue.message}`) ?? []} />,
+    unsent === undefined ? (
+      <p class="actions">
+        <a class="button" href={isSignIn ? signInPath : linkTo(config, '/admin')}>
+          {isSignIn ? 'Sign in again' : 'Back to the first page'}
+        </a>
       </p>
-      <Faults of={fault?.issues.map((issue) => `${printPlace(issue)}: ${issue.message}`) ?? []} />
-      {unsent === undefined ? (
-        <p class="actions">
-          <a class="button" href={isSignIn ? signInPath : linkTo(config, '/admin')}>
-            {isSignIn ? 'Sign in again' : 'Back to the first page'}
-          </a>
-        </p>
-      ) : (
-        <UnsentForm unsent={unsent} signInPath={signInPath} />
-      )}
-      <p class="quiet">
-        Request <code>{requestId}</code>
-      </p>
-    </Page>
+    ) : (
+      <UnsentForm unsent={unsent} signInPath={signInPath} />
+    ),
+    <p class="quiet">
+      Request <code>{requestId}</code>
+    </p>,
   );
-  return respond(config, page, status, fault?.headers);
 }

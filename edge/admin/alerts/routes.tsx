@@ -9,7 +9,7 @@ import { parse } from '../api/parse.ts';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Copyable, Fact, Notice } from '../web/ui.tsx';
 import { AlertList } from './list.tsx';
@@ -84,28 +84,26 @@ export function addAlertPages(app: Surface, { deps, access }: Console): void {
     const query = readQuery(alertQuery, asked);
     const { site, permissions } = session.actor;
     const list = viewList(await findAlerts(session.database, site, query), viewAlert);
-    const page = (
-      <Page title="Alerts" config={config} session={session} place={PLACE}>
-        {done === undefined ? null : <Notice tone="good">Saved.</Notice>}
-        <p class="lead">
-          Checked once a minute. Set the webhook under Settings, and when a silent feed is an alert with its API key.
+    return respond(
+      { title: 'Alerts', config, session, place: PLACE },
+      done === undefined ? null : <Notice tone="good">Saved.</Notice>,
+      <p class="lead">
+        Checked once a minute. Set the webhook under Settings, and when a silent feed is an alert with its API key.
+      </p>,
+      <AlertList
+        {...{ list, path }}
+        state={query.state}
+        query={asked}
+        keysPath={linkTo(config, PLACES.keys.path)}
+        countedAt={(alert) => countedAt(config, permissions, alert)}
+        mayAct={permissions.has('site.alerts.update')}
+      />,
+      permissions.has('site.settings.update') ? (
+        <p>
+          <a href={`${path}/webhook`}>Webhook: signature and test</a>
         </p>
-        <AlertList
-          {...{ list, path }}
-          state={query.state}
-          query={asked}
-          keysPath={linkTo(config, PLACES.keys.path)}
-          countedAt={(alert) => countedAt(config, permissions, alert)}
-          mayAct={permissions.has('site.alerts.update')}
-        />
-        {permissions.has('site.settings.update') ? (
-          <p>
-            <a href={`${path}/webhook`}>Webhook: signature and test</a>
-          </p>
-        ) : null}
-      </Page>
+      ) : null,
     );
-    return respond(config, page);
   });
 
   const showWebhook = async (
@@ -113,34 +111,32 @@ export function addAlertPages(app: Surface, { deps, access }: Console): void {
     test?: { readonly isDelivered: boolean; readonly answer: string },
   ): Promise<Response> => {
     const { url, secret } = await webhook(config, session.database, session.actor.site);
-    const page = (
-      <Page title="Webhook of alerts" config={config} session={session} place={PLACE} trail={[PLACES.alerts]}>
-        {test === undefined ? null : test.isDelivered ? (
-          <Notice tone="good">The receiver accepted the test ({test.answer}).</Notice>
-        ) : (
-          <Notice tone="bad">
-            The receiver did not accept the test: {test.answer}. The gateway expects an answer 2xx within 5 s.
-          </Notice>
-        )}
-        <p class="lead">
-          Each notice has the headers webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks. A notice
-          may arrive twice, with the same webhook-id.
-        </p>
-        <dl class="facts">
-          <Fact name="Address">{url === null ? 'none: set it under Settings' : <code>{url}</code>}</Fact>
-          <Fact name="Secret">
-            <Copyable text={secret} label="the secret" />
-          </Fact>
-        </dl>
-        {url === null ? null : (
-          <form class="actions" method="post" action={`${path}/webhook/test`}>
-            <button class="secondary">Send a test</button>
-            <span class="quiet">Posts one signed notice of type alert.test.</span>
-          </form>
-        )}
-      </Page>
+    return respond(
+      { title: 'Webhook of alerts', config, session, place: PLACE, trail: [PLACES.alerts] },
+      test === undefined ? null : test.isDelivered ? (
+        <Notice tone="good">The receiver accepted the test ({test.answer}).</Notice>
+      ) : (
+        <Notice tone="bad">
+          The receiver did not accept the test: {test.answer}. The gateway expects an answer 2xx within 5 s.
+        </Notice>
+      ),
+      <p class="lead">
+        Each notice has the headers webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks. A notice
+        may arrive twice, with the same webhook-id.
+      </p>,
+      <dl class="facts">
+        <Fact name="Address">{url === null ? 'none: set it under Settings' : <code>{url}</code>}</Fact>
+        <Fact name="Secret">
+          <Copyable text={secret} label="the secret" />
+        </Fact>
+      </dl>,
+      url === null ? null : (
+        <form class="actions" method="post" action={`${path}/webhook/test`}>
+          <button class="secondary">Send a test</button>
+          <span class="quiet">Posts one signed notice of type alert.test.</span>
+        </form>
+      ),
     );
-    return respond(config, page);
   };
 
   app.get(`${PLACE}/webhook`, async (c) => showWebhook(await access.page(c, 'site.settings.update')));

@@ -8,7 +8,7 @@ import { ALIASES } from '../names/alias-routes.tsx';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { AttentionList } from './list.tsx';
@@ -28,20 +28,18 @@ export function addAttentionPages(app: Surface, { deps: { config, now }, access 
     const { site, permissions } = session.actor;
     const { list, counts } = await findAttention(session.database, site, readQuery(attentionQuery, query));
     const at = new Date(now()).toISOString();
-    const page = (
-      <Page title={TITLE} config={config} session={session} place={PLACE}>
-        {done === 'dismissed' || done === 'reopened' ? <Notice tone="good">{DONE[done]}</Notice> : null}
-        <AttentionList
-          {...{ counts, path, query }}
-          list={viewList(list, (row) => viewAttention(row, at))}
-          messagePath={linkTo(config, PLACES.messages.path)}
-          aliasPath={linkTo(config, ALIASES)}
-          mayDismiss={permissions.has('site.settings.update')}
-          mayReplay={permissions.has('site.messages.replay')}
-        />
-      </Page>
+    return respond(
+      { title: TITLE, config, session, place: PLACE },
+      done === 'dismissed' || done === 'reopened' ? <Notice tone="good">{DONE[done]}</Notice> : null,
+      <AttentionList
+        {...{ counts, path, query }}
+        list={viewList(list, (row) => viewAttention(row, at))}
+        messagePath={linkTo(config, PLACES.messages.path)}
+        aliasPath={linkTo(config, ALIASES)}
+        mayDismiss={permissions.has('site.settings.update')}
+        mayReplay={permissions.has('site.messages.replay')}
+      />,
     );
-    return respond(config, page);
   });
 
   const acting = (

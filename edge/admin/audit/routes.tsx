@@ -5,7 +5,7 @@ import type { Surface } from '../../http/surface.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond, SEARCH_PATH } from '../web/layout.tsx';
+import { linkTo, respond, SEARCH_PATH } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { toAuditEvent } from './event.ts';
@@ -65,12 +65,10 @@ export function addAuditPages(app: Surface, { deps, access, queries }: Console):
       people: to('people'),
       search: mayName || permissions.has('site.api_keys.read') ? linkTo(config, SEARCH_PATH) : undefined,
     };
-    const page = (
-      <Page title="Audit" config={config} session={session} place={PLACE}>
-        <AuditSearch {...{ found, view, query, address, links }} />
-      </Page>
+    return respond(
+      { title: 'Audit', config, session, place: PLACE },
+      <AuditSearch {...{ found, view, query, address, links }} />,
     );
-    return respond(config, page);
   });
 
   app.post(PLACE, async (c) => {

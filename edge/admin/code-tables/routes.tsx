@@ -11,7 +11,7 @@ import { type FailedForm, isOfForm, statusOfForm } from '../record/form.tsx';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { conceptMapOf } from './concept-map.ts';
@@ -64,18 +64,16 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
     const { database, actor } = session;
     const tables = await findTables(database, actor.site);
     const misses = viewList(await findMisses(database, actor.site, readQuery(missesQuery, query)), viewMiss);
-    const page = (
-      <Page title="Code tables" config={config} session={session} place={PLACE}>
-        {DONE[done] === undefined ? null : <Notice tone="good">{DONE[done]}</Notice>}
-        <CodeTables
-          {...{ tables, misses, query, path }}
-          mayChange={actor.permissions.has(CHANGE)}
-          fault={failed?.fault}
-          given={failed?.given ?? {}}
-        />
-      </Page>
+    return respond(
+      { title: 'Code tables', config, session, place: PLACE, status: statusOfForm(failed?.fault) },
+      DONE[done] === undefined ? null : <Notice tone="good">{DONE[done]}</Notice>,
+      <CodeTables
+        {...{ tables, misses, query, path }}
+        mayChange={actor.permissions.has(CHANGE)}
+        fault={failed?.fault}
+        given={failed?.given ?? {}}
+      />,
     );
-    return respond(config, page, statusOfForm(failed?.fault));
   };
 
   const show = async (
@@ -89,19 +87,24 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
     const { table, releases } = await requireTable(database, actor.site, id);
     const importing = await findImport(database, actor.site, id);
     const rows = viewList(await findRows(database, actor.site, table, readQuery(rowsQuery, query)), viewRow);
-    const page = (
-      <Page title={table.name} config={config} session={session} place={PLACE} trail={[PLACES.codeTables]}>
-        {DONE[done] === undefined ? null : <Notice tone="good">{DONE[done]}</Notice>}
-        <CodeTable
-          {...{ table, releases, rows, query, importing }}
-          path={`${path}/${id}`}
-          mayChange={actor.permissions.has(CHANGE)}
-          fault={failed?.fault}
-          given={failed?.given ?? {}}
-        />
-      </Page>
+    return respond(
+      {
+        title: table.name,
+        config,
+        session,
+        place: PLACE,
+        trail: [PLACES.codeTables],
+        status: statusOfForm(failed?.fault),
+      },
+      DONE[done] === undefined ? null : <Notice tone="good">{DONE[done]}</Notice>,
+      <CodeTable
+        {...{ table, releases, rows, query, importing }}
+        path={`${path}/${id}`}
+        mayChange={actor.permissions.has(CHANGE)}
+        fault={failed?.fault}
+        given={failed?.given ?? {}}
+      />,
     );
-    return respond(config, page, statusOfForm(failed?.fault));
   };
 
   /** A form of a page: the page again with the fault, or the page that it leads to. */

@@ -1,7 +1,7 @@
 /** `/admin`: the feeds, or a welcome page without the permission to see them. */
 import type { Surface } from '../../http/surface.ts';
 import type { Console } from '../web/console.ts';
-import { Page, respond } from '../web/layout.tsx';
+import { respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Refreshed } from '../web/ui.tsx';
 import { readInstant, wallTime } from '../web/wall-clock.ts';
@@ -22,39 +22,33 @@ export function addFeeds(app: Surface, { deps, access }: Console): void {
     const { actor, database, timeZone } = session;
     const { site, permissions } = actor;
     if (!permissions.has(PERMISSION)) {
-      const page = (
-        <Page title="Welcome" config={config} session={session}>
-          <p>
-            {permissions.size === 0
-              ? 'Your account has no permissions yet. Ask the administrator of your OpenID provider.'
-              : 'Choose a page in the navigation.'}
-          </p>
-        </Page>
+      return respond(
+        { title: 'Welcome', config, session },
+        <p>
+          {permissions.size === 0
+            ? 'Your account has no permissions yet. Ask the administrator of your OpenID provider.'
+            : 'Choose a page in the navigation.'}
+        </p>,
       );
-      return respond(config, page);
     }
     const now = deps.now();
     const feeds = await readFeeds(database, site, now, permissions.has('site.api_keys.read'));
     const today = readInstant(`${wallTime(new Date(now).toISOString(), timeZone).day}T00:00`, timeZone);
-    const page = (
-      <Page title={PLACES.feeds.title} config={config} session={session} place={PLACE}>
-        <Refreshed id="feeds" seconds={REFRESH_SECONDS}>
-          <FeedsPage {...feeds} links={feedLinks(config, permissions, today)} />
-        </Refreshed>
-      </Page>
+    return respond(
+      { title: PLACES.feeds.title, config, session, place: PLACE },
+      <Refreshed id="feeds" seconds={REFRESH_SECONDS}>
+        <FeedsPage {...feeds} links={feedLinks(config, permissions, today)} />
+      </Refreshed>,
     );
-    return respond(config, page);
   });
 
   app.get(connectionsPath(':clientId'), async (c) => {
     const session = await access.page(c, PERMISSION);
     const { actor, database } = session;
     const { name, connections } = await readConnections(database, actor.site, c.req.param('clientId') ?? '');
-    const page = (
-      <Page title={`Connections of ${name}`} {...{ config, session }} place={PLACE} trail={[PLACES.feeds]}>
-        <ConnectionsPage {...{ connections }} nowMs={deps.now()} />
-      </Page>
+    return respond(
+      { title: `Connections of ${name}`, config, session, place: PLACE, trail: [PLACES.feeds] },
+      <ConnectionsPage {...{ connections }} nowMs={deps.now()} />,
     );
-    return respond(config, page);
   });
 }

@@ -1,7 +1,7 @@
 /** `/admin/health`: the checks of the doctor. */
 import type { Surface } from '../../http/surface.ts';
 import type { Console } from '../web/console.ts';
-import { Page, respond } from '../web/layout.tsx';
+import { respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { counted } from '../web/counted.ts';
 import { Badge, Notice, Table } from '../web/ui.tsx';
@@ -24,26 +24,24 @@ export function addHealthPage(app: Surface, { deps, access }: Console): void {
     const session = await access.page(c, 'site.endpoints.read');
     const found = await checkDeployment(deps, session.database, session.actor.site);
     const wrong = found.filter(({ state }) => state === 'bad').length;
-    const page = (
-      <Page title="Health" config={deps.config} session={session} place={PLACE}>
-        <Notice tone={wrong === 0 ? 'good' : 'bad'}>
-          {wrong === 0 ? 'No known problems.' : `${counted(wrong, 'problem')}.`}
-        </Notice>
-        <Table
-          label="Checks"
-          rows={found.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))}
-          columns={{
-            State: ({ state }) => <td>{MARKS[state]}</td>,
-            Subject: ({ subject }) => <th scope="row">{subject}</th>,
-            Result: ({ says }) => says,
-            'What to do': ({ next }) => next ?? '',
-          }}
-        />
-        <p>
-          Checked now, from inside. To check it as clients see it, run <code>npm run -s doctor -- BASE_URL</code>.
-        </p>
-      </Page>
+    return respond(
+      { title: 'Health', config: deps.config, session, place: PLACE },
+      <Notice tone={wrong === 0 ? 'good' : 'bad'}>
+        {wrong === 0 ? 'No known problems.' : `${counted(wrong, 'problem')}.`}
+      </Notice>,
+      <Table
+        label="Checks"
+        rows={found.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))}
+        columns={{
+          State: ({ state }) => <td>{MARKS[state]}</td>,
+          Subject: ({ subject }) => <th scope="row">{subject}</th>,
+          Result: ({ says }) => says,
+          'What to do': ({ next }) => next ?? '',
+        }}
+      />,
+      <p>
+        Checked now, from inside. To check it as clients see it, run <code>npm run -s doctor -- BASE_URL</code>.
+      </p>,
     );
-    return respond(deps.config, page);
   });
 }

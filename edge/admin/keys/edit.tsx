@@ -9,7 +9,7 @@ import { requirePermission } from '../staff/actor.ts';
 import type { Session } from '../staff/session.ts';
 import { readForm } from '../web/form.ts';
 import type { Console } from '../web/console.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { API_PATH } from '../api/operation.ts';
 import { changeKey, createKey, requireKey } from './keys.ts';
@@ -62,35 +62,34 @@ function formPage(
   // Saving keeps the scopes of a type that is off.
   const isShown = (type: ResourceType): boolean =>
     on.includes(type) || texts['allowedScopes']?.some((scope) => scope.startsWith(`system/${type}.`)) === true;
-  const page = (
-    <Page
-      title={titleOfForm(key === undefined ? 'New API key' : `Edit ${key.name}`, fault)}
-      config={config}
-      session={session}
-      place={PLACE}
-      trail={key === undefined ? [PLACES.keys] : [PLACES.keys, { title: key.name, path: `${PLACE}/${key.clientId}` }]}
-      scripts={['keys.js']}
-    >
-      {preset === undefined ? null : <Presets path={`${keys}/new`} chosen={preset} />}
-      <RecordForm
-        members={KEY_MEMBERS}
-        sections={KEY_SECTIONS}
-        {...{ texts, fault }}
-        version={key?.version}
-        types={ALL_RESOURCE_TYPES.filter(isShown)}
-        folds={foldsOf(texts, key === undefined)}
-        below={{
-          jwks: <MakeKey />,
-          jwksUri: <CheckUri path={linkTo(config, `${API_PATH}/api-keys/check-jwks-uri`)} />,
-        }}
-        button={key === undefined ? 'Create API key' : 'Save'}
-        action={path}
-        cancel={path}
-        again={`${path}/edit`}
-      />
-    </Page>
+  return respond(
+    {
+      title: titleOfForm(key === undefined ? 'New API key' : `Edit ${key.name}`, fault),
+      config,
+      session,
+      place: PLACE,
+      trail: key === undefined ? [PLACES.keys] : [PLACES.keys, { title: key.name, path: `${PLACE}/${key.clientId}` }],
+      scripts: ['keys.js'],
+      status: statusOfForm(fault),
+    },
+    preset === undefined ? null : <Presets path={`${keys}/new`} chosen={preset} />,
+    <RecordForm
+      members={KEY_MEMBERS}
+      sections={KEY_SECTIONS}
+      {...{ texts, fault }}
+      version={key?.version}
+      types={ALL_RESOURCE_TYPES.filter(isShown)}
+      folds={foldsOf(texts, key === undefined)}
+      below={{
+        jwks: <MakeKey />,
+        jwksUri: <CheckUri path={linkTo(config, `${API_PATH}/api-keys/check-jwks-uri`)} />,
+      }}
+      button={key === undefined ? 'Create API key' : 'Save'}
+      action={path}
+      cancel={path}
+      again={`${path}/edit`}
+    />,
   );
-  return respond(config, page, statusOfForm(fault));
 }
 
 /** The form for a new key: empty, filled in by a preset, or copied from another key without its public keys (`from`). */

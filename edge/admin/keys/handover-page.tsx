@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Code, Fact } from '../web/ui.tsx';
 import { handoverOf, type HandoverPart, toMarkdown } from './handover.ts';
@@ -60,31 +60,27 @@ export async function handoverPage(console: Console, c: Context, clientId: strin
   const { session, title, parts } = await prepare(console, c, clientId);
   const { config } = console.deps;
   const path = `${linkTo(config, PLACE)}/${clientId}`;
-  const page = (
-    <Page
-      title={title}
-      config={config}
-      session={session}
-      place={PLACE}
-      trail={[PLACES.keys, { title: 'The API key', path: `${PLACE}/${clientId}` }]}
-    >
-      <p class="actions">
-        <a class="button" href={`${path}/handover/markdown`} download={`${clientId}.md`}>
-          Download as Markdown
-        </a>
-        <button type="button" class="secondary" data-copy={toMarkdown(title, parts)}>
-          Copy as Markdown
-        </button>
-      </p>
-      <p class="quiet">
-        Print it or send it to the integrator. It has no secret, no notes, and not the name of the key.
-      </p>
-      {parts.map((part) => (
-        <Part part={part} />
-      ))}
-    </Page>
+  return respond(
+    {
+      title,
+      config,
+      session,
+      place: PLACE,
+      trail: [PLACES.keys, { title: 'The API key', path: `${PLACE}/${clientId}` }],
+    },
+    <p class="actions">
+      <a class="button" href={`${path}/handover/markdown`} download={`${clientId}.md`}>
+        Download as Markdown
+      </a>
+      <button type="button" class="secondary" data-copy={toMarkdown(title, parts)}>
+        Copy as Markdown
+      </button>
+    </p>,
+    <p class="quiet">
+      Print it or send it to the integrator. It has no secret, no notes, and not the name of the key.
+    </p>,
+    parts.map((part) => <Part part={part} />),
   );
-  return respond(config, page);
 }
 
 export async function handoverFile(console: Console, c: Context, clientId: string): Promise<Response> {

@@ -7,7 +7,7 @@ import { parse } from '../api/parse.ts';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Badge, Code, Copyable, Empty, Notice, Table, When } from '../web/ui.tsx';
 import { requireKey } from './keys.ts';
@@ -61,60 +61,58 @@ async function show(
   const hl7 = config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL ?? '';
   const oauth = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL ?? '';
   const page = secret === undefined ? undefined : tryPageOf(config, secret);
-  const content = (
-    <Page
-      title="Links for the integrator"
-      config={config}
-      session={session}
-      place={PLACE}
-      trail={[PLACES.keys, { title: key.name, path: `${PLACE}/${clientId}` }]}
-    >
-      <p class="lead">
-        With a link, an integrator checks messages and sees the rejected requests of this API key, before the client can
-        sign. A link opens nothing else.
-      </p>
-      {secret === undefined ? null : (
-        <Notice tone="good">
-          <p>The link is created. Give its secret to the integrator now: the gateway does not show it again.</p>
-          <Copyable text={secret} label="the secret" />
-          {page === undefined ? null : (
-            <>
-              <p>Or send this address: it opens a page that uses the link in a browser. Treat it like the secret.</p>
-              <Copyable text={page} label="the address" />
-            </>
-          )}
-        </Notice>
-      )}
-      {secret === undefined ? null : (
-        <Code
-          label="Use of the link"
-          copy
-          text={[
-            `LINK=${secret}`,
-            `curl -H "Authorization: Bearer $LINK" -H "Content-Type: text/plain" --data-binary @message.hl7 ${hl7}/hl7/check`,
-            `curl -H "Authorization: Bearer $LINK" ${oauth}/oauth2/refusals`,
-          ].join('\n')}
-        />
-      )}
-      {mayUpdate && key.status === 'active' ? (
-        <form method="post" action={path} class="filter">
-          <label>
-            Lifetime{' '}
-            <select name="hours">
-              {LIFETIMES.map(({ hours, title }) => (
-                <option value={`${hours}`} selected={hours === 24}>
-                  {title}
-                </option>
-              ))}
-            </select>
-          </label>{' '}
-          <button>Create a link</button>
-        </form>
-      ) : null}
-      {rows.length === 0 ? <Empty>This API key has no links.</Empty> : <Links {...{ rows, path, mayUpdate }} />}
-    </Page>
+  return respond(
+    {
+      title: 'Links for the integrator',
+      config,
+      session,
+      place: PLACE,
+      trail: [PLACES.keys, { title: key.name, path: `${PLACE}/${clientId}` }],
+    },
+    <p class="lead">
+      With a link, an integrator checks messages and sees the rejected requests of this API key, before the client can
+      sign. A link opens nothing else.
+    </p>,
+    secret === undefined ? null : (
+      <Notice tone="good">
+        <p>The link is created. Give its secret to the integrator now: the gateway does not show it again.</p>
+        <Copyable text={secret} label="the secret" />
+        {page === undefined ? null : (
+          <>
+            <p>Or send this address: it opens a page that uses the link in a browser. Treat it like the secret.</p>
+            <Copyable text={page} label="the address" />
+          </>
+        )}
+      </Notice>
+    ),
+    secret === undefined ? null : (
+      <Code
+        label="Use of the link"
+        copy
+        text={[
+          `LINK=${secret}`,
+          `curl -H "Authorization: Bearer $LINK" -H "Content-Type: text/plain" --data-binary @message.hl7 ${hl7}/hl7/check`,
+          `curl -H "Authorization: Bearer $LINK" ${oauth}/oauth2/refusals`,
+        ].join('\n')}
+      />
+    ),
+    mayUpdate && key.status === 'active' ? (
+      <form method="post" action={path} class="filter">
+        <label>
+          Lifetime{' '}
+          <select name="hours">
+            {LIFETIMES.map(({ hours, title }) => (
+              <option value={`${hours}`} selected={hours === 24}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>{' '}
+        <button>Create a link</button>
+      </form>
+    ) : null,
+    rows.length === 0 ? <Empty>This API key has no links.</Empty> : <Links {...{ rows, path, mayUpdate }} />,
   );
-  return respond(config, content);
 }
 
 export async function linksPage(console: Console, c: Context, clientId: string): Promise<Response> {

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { Surface } from '../../http/surface.ts';
 import { readQuery } from '../web/form.ts';
 import type { Console } from '../web/console.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { changeForm, create, change, newForm } from './edit.tsx';
 import { handoverFile, handoverPage } from './handover-page.tsx';
@@ -38,10 +38,8 @@ async function list({ deps: { config }, access }: Console, c: Context): Promise<
   const session = await access.page(c, 'site.api_keys.read');
   const found = await findKeys(session.database, session.actor.site, readQuery(keyQuery, c.req.query()));
   const mayCreate = session.actor.permissions.has('site.api_keys.create');
-  const page = (
-    <Page title="API keys" config={config} session={session} place={PLACE}>
-      <KeyList list={found} query={c.req.query()} path={linkTo(config, PLACE)} {...{ mayCreate }} />
-    </Page>
+  return respond(
+    { title: 'API keys', config, session, place: PLACE },
+    <KeyList list={found} query={c.req.query()} path={linkTo(config, PLACE)} {...{ mayCreate }} />,
   );
-  return respond(config, page);
 }

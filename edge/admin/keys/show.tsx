@@ -8,7 +8,7 @@ import { changesOf } from '../../store/admin-key.ts';
 import { ANY_REFUSAL, findRefusals } from '../../store/admin-refusal.ts';
 import { keyActivity, kidsOf } from '../../store/key-activity.ts';
 import type { Console } from '../web/console.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { examplesFor } from './examples.ts';
@@ -42,34 +42,32 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
   if (key === undefined) throw noSuchKey();
   const { findings, problems } = await inspectStored(deps, key, c.req.query('check') === '1');
   const saved = SAVED[c.req.query('saved') ?? ''];
-  const page = (
-    <Page title={key.name} config={config} session={session} place={PLACES.keys.path} trail={[PLACES.keys]}>
-      {saved === undefined ? null : <Notice tone="good">{saved}</Notice>}
-      <KeyPage
-        keyRow={key}
-        path={`${linkTo(config, PLACES.keys.path)}/${clientId}`}
-        refusalsPath={linkTo(config, `${PLACES.requests.path}?clientId=${clientId}&range=`)}
-        subscriptionsPath={
-          key.subscription_hosts.length > 0 && permissions.has(PLACES.subscriptions.permission)
-            ? linkTo(config, `${PLACES.subscriptions.path}?clientId=${clientId}`)
-            : undefined
-        }
-        rulesPath={
-          sendsHl7(key) && permissions.has('site.rules.read')
-            ? `${linkTo(config, PLACES.keys.path)}/${clientId}/rules`
-            : undefined
-        }
-        {...{ config, findings, problems, refusals, changes, activity, kids }}
-        checkList={viewCheckList(seen)}
-        nowMs={deps.now()}
-        examples={examplesFor(key, findings?.keys ?? [], config)}
-        may={{
-          create: permissions.has('site.api_keys.create'),
-          update: permissions.has('site.api_keys.update'),
-          disable: permissions.has('site.api_keys.disable'),
-        }}
-      />
-    </Page>
+  return respond(
+    { title: key.name, config, session, place: PLACES.keys.path, trail: [PLACES.keys] },
+    saved === undefined ? null : <Notice tone="good">{saved}</Notice>,
+    <KeyPage
+      keyRow={key}
+      path={`${linkTo(config, PLACES.keys.path)}/${clientId}`}
+      refusalsPath={linkTo(config, `${PLACES.requests.path}?clientId=${clientId}&range=`)}
+      subscriptionsPath={
+        key.subscription_hosts.length > 0 && permissions.has(PLACES.subscriptions.permission)
+          ? linkTo(config, `${PLACES.subscriptions.path}?clientId=${clientId}`)
+          : undefined
+      }
+      rulesPath={
+        sendsHl7(key) && permissions.has('site.rules.read')
+          ? `${linkTo(config, PLACES.keys.path)}/${clientId}/rules`
+          : undefined
+      }
+      {...{ config, findings, problems, refusals, changes, activity, kids }}
+      checkList={viewCheckList(seen)}
+      nowMs={deps.now()}
+      examples={examplesFor(key, findings?.keys ?? [], config)}
+      may={{
+        create: permissions.has('site.api_keys.create'),
+        update: permissions.has('site.api_keys.update'),
+        disable: permissions.has('site.api_keys.disable'),
+      }}
+    />,
   );
-  return respond(config, page);
 }

@@ -11,7 +11,7 @@ import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { Text } from '../web/fields.tsx';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Fact, KeyStatus, Notice, When } from '../web/ui.tsx';
 import { changeKey, requireKey } from './keys.ts';
@@ -95,28 +95,27 @@ function page({ deps: { config } }: Console, session: Visitor, state: StatusStat
   const { row: key } = state;
   const isActive = key.status === 'active';
   return respond(
-    config,
-    <Page
-      title={`${isActive ? 'Disable' : 'Enable'} ${key.name}`}
-      trail={[PLACES.keys, { title: key.name, path: `${PLACE}/${key.client_id}` }]}
-      place={PLACE}
-      {...{ config, session }}
-    >
-      {state.problem === undefined ? null : <Notice tone="bad">{`Nothing was changed: ${state.problem}.`}</Notice>}
-      <dl class="facts">
-        <Fact name="Client ID">
-          <code>{key.client_id}</code>
-        </Fact>
-        <Fact name="Status">
-          <KeyStatus status={key.status} />
-        </Fact>
-        <Fact name="Protocols">{key.protocols.join(', ')}</Fact>
-        <Fact name="Last used">{key.last_used === null ? 'never' : <When at={key.last_used} relative />}</Fact>
-        <Fact name="Today">{usageToday(key)}</Fact>
-      </dl>
-      {isActive ? <DisableForm state={state} /> : <EnableForm row={key} path={state.path} />}
-    </Page>,
-    status,
+    {
+      title: `${isActive ? 'Disable' : 'Enable'} ${key.name}`,
+      config,
+      session,
+      place: PLACE,
+      trail: [PLACES.keys, { title: key.name, path: `${PLACE}/${key.client_id}` }],
+      status,
+    },
+    state.problem === undefined ? null : <Notice tone="bad">{`Nothing was changed: ${state.problem}.`}</Notice>,
+    <dl class="facts">
+      <Fact name="Client ID">
+        <code>{key.client_id}</code>
+      </Fact>
+      <Fact name="Status">
+        <KeyStatus status={key.status} />
+      </Fact>
+      <Fact name="Protocols">{key.protocols.join(', ')}</Fact>
+      <Fact name="Last used">{key.last_used === null ? 'never' : <When at={key.last_used} relative />}</Fact>
+      <Fact name="Today">{usageToday(key)}</Fact>
+    </dl>,
+    isActive ? <DisableForm state={state} /> : <EnableForm row={key} path={state.path} />,
   );
 }
 

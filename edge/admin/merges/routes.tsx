@@ -7,7 +7,7 @@ import type { Visitor } from '../staff/access.ts';
 import { authorOf } from '../staff/actor.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { findMerges, mergeId, mergeQuery, undoRequest, viewMerge, type MergeUndo } from './merges.ts';
@@ -24,23 +24,26 @@ export function addMergePages(app: Surface, { deps: { config }, access }: Consol
     const { undone, ...query } = c.req.query();
     const asked = readQuery(mergeQuery, query);
     const list = viewList(await findMerges(session.database, session.actor.site, asked), viewMerge);
-    const page = (
-      <Page title="Merges" config={config} session={session} place={PLACE}>
-        {undone === undefined ? null : <Notice tone="good">The merge was undone.</Notice>}
-        <MergeList {...{ list, query, path, messagePath }} />
-      </Page>
+    return respond(
+      { title: 'Merges', config, session, place: PLACE },
+      undone === undefined ? null : <Notice tone="good">The merge was undone.</Notice>,
+      <MergeList {...{ list, query, path, messagePath }} />,
     );
-    return respond(config, page);
   });
 
   const show = async (session: Visitor, id: string, failed?: FailedForm): Promise<Response> => {
     const preview = await merges.previewUndo(session.database, session.actor.site, id);
-    const page = (
-      <Page title="Undo a merge" config={config} session={session} place={PLACE} trail={[PLACES.merges]}>
-        <UndoPage {...{ preview, messagePath, failed }} path={`${path}/${id}`} />
-      </Page>
+    return respond(
+      {
+        title: 'Undo a merge',
+        config,
+        session,
+        place: PLACE,
+        trail: [PLACES.merges],
+        status: failed === undefined ? 200 : 409,
+      },
+      <UndoPage {...{ preview, messagePath, failed }} path={`${path}/${id}`} />,
     );
-    return respond(config, page, failed === undefined ? 200 : 409);
   };
 
   app.get(`${PLACE}/:id`, async (c) => show(await access.page(c, 'site.patients.unmerge'), mergeId(c.req.param('id'))));

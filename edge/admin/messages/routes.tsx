@@ -14,7 +14,7 @@ import { copyForTicket, findMessage, replayComment } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { authorOf, requirePermission } from '../staff/actor.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { FILE_TYPES, fileOf } from './file.ts';
@@ -109,12 +109,10 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     const withPatients = columns.includes('patient') ? 'true' : '';
     const parsed = readQuery(messageQuery, { ...query, withPatients });
     const list = isBackwards(parsed) ? null : await findMessages(session, parsed);
-    const page = (
-      <Page title="Messages" config={config} session={session} place={PLACE}>
-        <MessageList {...{ list, query, address, elsewherePaths, columns, replayPath, path, keyPath, requestsPath }} />
-      </Page>
+    return respond(
+      { title: 'Messages', config, session, place: PLACE },
+      <MessageList {...{ list, query, address, elsewherePaths, columns, replayPath, path, keyPath, requestsPath }} />,
     );
-    return respond(config, page);
   });
 
   app.post(PLACE, async (c) => {
@@ -156,63 +154,57 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     const { type, id } = c.req.param();
     const { version } = readQuery(resourceQuery, c.req.query());
     const resource = await findResource(session.database, session.actor.site, type, id, version);
-    const page = (
-      <Page title={`${type}/${id}`} config={config} session={session} place={PLACE} trail={[PLACES.messages]}>
-        <ResourcePage {...{ resource, path }} keyPath={linkTo(config, PLACES.keys.path)} />
-      </Page>
+    return respond(
+      { title: `${type}/${id}`, config, session, place: PLACE, trail: [PLACES.messages] },
+      <ResourcePage {...{ resource, path }} keyPath={linkTo(config, PLACES.keys.path)} />,
     );
-    return respond(config, page);
   });
 
   app.get(`${PLACE}/:id`, async (c) => {
     const session = await access.page(c, 'site.messages.read');
     const message = await findMessage(replays, session, c.req.param('id'), c.get('requestId'));
-    const page = (
-      <Page
-        title={message.controlId === '' ? 'Message without a control id' : `Message ${message.controlId}`}
-        config={config}
-        session={session}
-        place={PLACE}
-        trail={[PLACES.messages]}
-      >
-        {c.req.query('replayed') === undefined ? null : (
-          <Notice tone="good">The message was replayed. This is its new outcome.</Notice>
-        )}
-        <MessagePage
-          {...{ message, path }}
-          isRaw={c.req.query('view') === 'raw'}
-          keyPath={linkTo(config, PLACES.keys.path)}
-          mayReplay={session.actor.permissions.has('site.messages.replay')}
-        />
-      </Page>
+    return respond(
+      {
+        title: message.controlId === '' ? 'Message without a control id' : `Message ${message.controlId}`,
+        config,
+        session,
+        place: PLACE,
+        trail: [PLACES.messages],
+      },
+      c.req.query('replayed') === undefined ? null : (
+        <Notice tone="good">The message was replayed. This is its new outcome.</Notice>
+      ),
+      <MessagePage
+        {...{ message, path }}
+        isRaw={c.req.query('view') === 'raw'}
+        keyPath={linkTo(config, PLACES.keys.path)}
+        mayReplay={session.actor.permissions.has('site.messages.replay')}
+      />,
     );
-    return respond(config, page);
   });
 
   app.get(`${PLACE}/:id/ticket-copy`, async (c) => {
     const session = await access.page(c, 'site.messages.read');
     const id = messageId(c.req.param('id'));
     const text = await copyForTicket(session.database, session.actor.site, id);
-    const page = (
-      <Page
-        title="Copy for a ticket"
-        config={config}
-        session={session}
-        place={PLACE}
-        trail={[PLACES.messages, { title: 'The message', path: `${PLACE}/${id}` }]}
-      >
-        <p>
-          Names, addresses, telephone numbers, identifiers and texts are replaced, and all dates are moved by one number
-          of days. Codes, structure and faults are those of the message.
-        </p>
-        <p>
-          Read the copy before you send it. Do not send the real time of the message with it: it shows by how much the
-          dates moved.
-        </p>
-        <Code text={text} label="The copy" copy />
-      </Page>
+    return respond(
+      {
+        title: 'Copy for a ticket',
+        config,
+        session,
+        place: PLACE,
+        trail: [PLACES.messages, { title: 'The message', path: `${PLACE}/${id}` }],
+      },
+      <p>
+        Names, addresses, telephone numbers, identifiers and texts are replaced, and all dates are moved by one number
+        of days. Codes, structure and faults are those of the message.
+      </p>,
+      <p>
+        Read the copy before you send it. Do not send the real time of the message with it: it shows by how much the
+        dates moved.
+      </p>,
+      <Code text={text} label="The copy" copy />,
     );
-    return respond(config, page);
   });
 
   app.get(`${PLACE}/:id/replay`, async (c) => {
@@ -223,18 +215,16 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     const isTrial = c.req.query('rules') === 'draft';
     const which = isTrial ? 'draft' : 'live';
     const preview = await replays.previewReplay(session.database, site, id, c.get('requestId'), which);
-    const page = (
-      <Page
-        title={isTrial ? 'Preview with the draft of its rules' : 'Preview of a replay'}
-        config={config}
-        session={session}
-        place={PLACE}
-        trail={[PLACES.messages, { title: 'The message', path: `${PLACE}/${id}` }]}
-      >
-        <ReplayPage {...{ preview, isTrial }} path={`${path}/${id}`} />
-      </Page>
+    return respond(
+      {
+        title: isTrial ? 'Preview with the draft of its rules' : 'Preview of a replay',
+        config,
+        session,
+        place: PLACE,
+        trail: [PLACES.messages, { title: 'The message', path: `${PLACE}/${id}` }],
+      },
+      <ReplayPage {...{ preview, isTrial }} path={`${path}/${id}`} />,
     );
-    return respond(config, page);
   });
 
   app.post(`${PLACE}/:id/replay`, async (c) => {

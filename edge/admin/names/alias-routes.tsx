@@ -3,7 +3,7 @@ import type { Surface } from '../../http/surface.ts';
 import { parse } from '../api/parse.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { AliasList } from './alias-list.tsx';
@@ -19,18 +19,16 @@ export function addAliasPages(app: Surface, { deps: { config }, access }: Consol
     const session = await access.page(c, 'site.messages.read');
     const { decided, ...query } = c.req.query();
     const list = await findAliases(session.database, session.actor.site, readQuery(aliasQuery, query));
-    const page = (
-      <Page title="URIs of namespaces" config={config} session={session} place={PLACE} trail={[PLACES.names]}>
-        {decided === undefined ? null : <Notice tone="good">Decided. It applies from the next message on.</Notice>}
-        <AliasList
-          {...{ list, query, path }}
-          namesPath={linkTo(config, PLACE)}
-          messagePath={linkTo(config, PLACES.messages.path)}
-          mayDecide={session.actor.permissions.has('site.settings.update')}
-        />
-      </Page>
+    return respond(
+      { title: 'URIs of namespaces', config, session, place: PLACE, trail: [PLACES.names] },
+      decided === undefined ? null : <Notice tone="good">Decided. It applies from the next message on.</Notice>,
+      <AliasList
+        {...{ list, query, path }}
+        namesPath={linkTo(config, PLACE)}
+        messagePath={linkTo(config, PLACES.messages.path)}
+        mayDecide={session.actor.permissions.has('site.settings.update')}
+      />,
     );
-    return respond(config, page);
   });
 
   app.post(ALIASES, async (c) => {

@@ -10,7 +10,7 @@ import { isOfForm, statusOfForm } from '../record/form.tsx';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { addAliasPages, ALIASES } from './alias-routes.tsx';
@@ -43,30 +43,28 @@ async function show(
   const { named, ...query } = c.req.query();
   const list = await findUnmapped(session.database, session.actor.site, readQuery(unmappedQuery, query));
   const path = linkTo(config, PLACE);
-  const page = (
-    <Page title="Names without a URI" config={config} session={session} place={PLACE}>
-      {named === undefined ? null : (
-        <Notice tone="good">{named} has its URI from the next message on. Process the earlier messages again.</Notice>
-      )}
-      {failed === undefined ? null : (
-        <Notice tone="bad">
-          {failed.refused.name} was not named:{' '}
-          {failed.fault.issues.map(({ message }) => message).join('; ') || failed.fault.message}
-        </Notice>
-      )}
-      <NameList
-        {...{ list, query, path }}
-        refused={failed?.refused}
-        messagePath={linkTo(config, PLACES.messages.path)}
-        aliasPath={linkTo(config, ALIASES)}
-        replayPath={
-          session.actor.permissions.has('site.messages.replay') ? linkTo(config, PLACES.replays.path) : undefined
-        }
-        mayName={session.actor.permissions.has('site.settings.update')}
-      />
-    </Page>
+  return respond(
+    { title: 'Names without a URI', config, session, place: PLACE, status: statusOfForm(failed?.fault) },
+    named === undefined ? null : (
+      <Notice tone="good">{named} has its URI from the next message on. Process the earlier messages again.</Notice>
+    ),
+    failed === undefined ? null : (
+      <Notice tone="bad">
+        {failed.refused.name} was not named:{' '}
+        {failed.fault.issues.map(({ message }) => message).join('; ') || failed.fault.message}
+      </Notice>
+    ),
+    <NameList
+      {...{ list, query, path }}
+      refused={failed?.refused}
+      messagePath={linkTo(config, PLACES.messages.path)}
+      aliasPath={linkTo(config, ALIASES)}
+      replayPath={
+        session.actor.permissions.has('site.messages.replay') ? linkTo(config, PLACES.replays.path) : undefined
+      }
+      mayName={session.actor.permissions.has('site.settings.update')}
+    />,
   );
-  return respond(config, page, statusOfForm(failed?.fault));
 }
 
 async function name(console: Console, c: Context): Promise<Response> {
@@ -89,14 +87,12 @@ async function ask(
   { system, ...named }: z.infer<typeof naming>,
 ): Promise<Response> {
   const preview = await previewNaming(session.database, session.actor, named, system);
-  const page = (
-    <Page title={`A URI for ${named.name}`} config={config} session={session} place={PLACE} trail={[PLACES.names]}>
-      <NamingQuestion
-        {...{ named, system, preview }}
-        path={linkTo(config, PLACE)}
-        messagePath={linkTo(config, PLACES.messages.path)}
-      />
-    </Page>
+  return respond(
+    { title: `A URI for ${named.name}`, config, session, place: PLACE, trail: [PLACES.names] },
+    <NamingQuestion
+      {...{ named, system, preview }}
+      path={linkTo(config, PLACE)}
+      messagePath={linkTo(config, PLACES.messages.path)}
+    />,
   );
-  return respond(config, page);
 }

@@ -3,7 +3,7 @@ import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { PeopleList, PermissionTable, AccessRules } from './page.tsx';
@@ -22,16 +22,14 @@ export function addPeoplePages(app: Surface, { deps: { config }, access }: Conso
     const { site, permissions, subject } = session.actor;
     const sessions = sessionPage(site, readQuery(sessionQuery, query));
     const [rows, people] = await inSite(session.database, site).batch([sessions.query, peopleOf(site)] as const);
-    const page = (
-      <Page title="People" config={config} session={session} place={PLACE}>
-        {ended === undefined ? null : <Notice tone="good">The session has ended.</Notice>}
-        <SessionList {...{ query, path }} list={sessions.list(rows)} own={session.id} />
-        <PeopleList people={people.map(viewPerson)} own={subject} />
-        <AccessRules {...{ config, site }} />
-        <PermissionTable own={permissions} />
-      </Page>
+    return respond(
+      { title: 'People', config, session, place: PLACE },
+      ended === undefined ? null : <Notice tone="good">The session has ended.</Notice>,
+      <SessionList {...{ query, path }} list={sessions.list(rows)} own={session.id} />,
+      <PeopleList people={people.map(viewPerson)} own={subject} />,
+      <AccessRules {...{ config, site }} />,
+      <PermissionTable own={permissions} />,
     );
-    return respond(config, page);
   });
 
   app.post(`${PLACE}/end`, async (c) => {

@@ -209,7 +209,7 @@ export function replayOperations(): Operation[] {
         answer: replayItem,
         async handle({ actor, database, param }) {
           await endReplay(database, actor.site, param('id'), change);
-          return await findReplay(database, actor.site, param('id'));
+          return findReplay(database, actor.site, param('id'));
         },
       }),
     ),

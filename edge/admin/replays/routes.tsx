@@ -11,7 +11,7 @@ import { replayComment } from '../messages/operations.ts';
 import { requirePermission } from '../staff/actor.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { countReplay, endReplay, replayFilter, sampleReplay, startReplay, viewReplay } from './operations.ts';
@@ -48,16 +48,14 @@ export function addReplayPages(app: Surface, { deps, access }: Console, previews
     const messagePath = actor.permissions.has(PLACES.messages.permission)
       ? linkTo(config, PLACES.messages.path)
       : undefined;
-    const page = (
-      <Page title="Replays" config={config} session={session} place={PLACE}>
-        <ReplaysPage
-          {...{ query, path, count, samples, keys, messagePath }}
-          isBackwards={filter !== asked}
-          replays={replays.map(viewReplay)}
-        />
-      </Page>
+    return respond(
+      { title: 'Replays', config, session, place: PLACE },
+      <ReplaysPage
+        {...{ query, path, count, samples, keys, messagePath }}
+        isBackwards={filter !== asked}
+        replays={replays.map(viewReplay)}
+      />,
     );
-    return respond(config, page);
   });
 
   app.post(PLACE, async (c) => {

@@ -2,7 +2,7 @@
 import type { Surface } from '../../http/surface.ts';
 import type { Console } from '../web/console.ts';
 import { readQuery } from '../web/form.ts';
-import { Page, respond } from '../web/layout.tsx';
+import { respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { RequestPage } from './list.tsx';
@@ -18,11 +18,9 @@ export function addRequestPages(app: Surface, { deps: { config, now }, access }:
     const times = { from: readInstant(asked['from'], timeZone), to: readInstant(asked['to'], timeZone) };
     const query = readQuery(requestQuery, { range: '24h', ...asked, ...times });
     const list = await findRequests(session.database, session.actor.site, now(), query);
-    const page = (
-      <Page title="Requests" config={config} session={session} place={PLACE}>
-        <RequestPage {...{ list, config }} query={asked} range={query.range} nowMs={now()} />
-      </Page>
+    return respond(
+      { title: 'Requests', config, session, place: PLACE },
+      <RequestPage {...{ list, config }} query={asked} range={query.range} nowMs={now()} />,
     );
-    return respond(config, page);
   });
 }

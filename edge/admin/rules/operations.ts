@@ -42,7 +42,7 @@ export function rulesOperations(): Operation[] {
       answer: rulesAnswer,
       async handle({ actor, database, param, body }) {
         await saveDraft(database, actor, param('clientId'), body);
-        return await requireRules(database, actor.site, param('clientId'));
+        return requireRules(database, actor.site, param('clientId'));
       },
     }),
     operation('post', `${PATH}/release`, 'site.rules.write', {
@@ -53,7 +53,7 @@ export function rulesOperations(): Operation[] {
       answer: rulesAnswer,
       async handle({ actor, database, param, body }) {
         await release(database, actor, param('clientId'), body);
-        return await requireRules(database, actor.site, param('clientId'));
+        return requireRules(database, actor.site, param('clientId'));
       },
     }),
     operation('get', `${PATH}/{version}`, 'site.rules.read', {

@@ -11,7 +11,7 @@ import { requireKey } from '../keys/keys.ts';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { type Failed, RulesPage } from './page.tsx';
@@ -67,19 +67,18 @@ export function addRulesPages(app: Surface, console: Console): void {
       query['version'] === undefined
         ? undefined
         : await requireVersion(database, actor.site, clientId, query['version']);
-    const page = (
-      <Page
-        title={`Rules of ${name}`}
-        config={config}
-        session={session}
-        place={PLACES.keys.path}
-        trail={[PLACES.keys, { title: name, path: `${PLACES.keys.path}/${clientId}` }]}
-      >
-        {doneOf(query['done'], session, clientId)}
-        <RulesPage {...{ rules, version, failed }} path={pathOf(clientId)} mayChange={actor.permissions.has(CHANGE)} />
-      </Page>
+    return respond(
+      {
+        title: `Rules of ${name}`,
+        config,
+        session,
+        place: PLACES.keys.path,
+        trail: [PLACES.keys, { title: name, path: `${PLACES.keys.path}/${clientId}` }],
+        status: failed === undefined ? 200 : STATUS[failed.fault.kind],
+      },
+      doneOf(query['done'], session, clientId),
+      <RulesPage {...{ rules, version, failed }} path={pathOf(clientId)} mayChange={actor.permissions.has(CHANGE)} />,
     );
-    return respond(config, page, failed === undefined ? 200 : STATUS[failed.fault.kind]);
   };
 
   /** A form of the page: the page again with the fault, or with the result. */

@@ -11,7 +11,7 @@ import type { Visitor } from '../staff/access.ts';
 import { requirePermission } from '../staff/actor.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { isVerb, readTexts, ruleOf, type RuleTexts, textsOf } from './rule-form.ts';
@@ -87,30 +87,29 @@ export function addRulePages(app: Surface, { deps, access }: Console): void {
   ): Promise<Response> => {
     const { name } = await requireKey(session.database, session.actor.site, clientId);
     const title = state?.isNew === true ? 'New rule' : `Rule ${state?.number ?? ''}`.trim();
-    const page = (
-      <Page
-        title={titleOfForm(title, state?.fault)}
-        config={config}
-        session={session}
-        place={KEYS}
-        trail={[
+    return respond(
+      {
+        title: titleOfForm(title, state?.fault),
+        config,
+        session,
+        place: KEYS,
+        trail: [
           PLACES.keys,
           { title: name, path: `${KEYS}/${clientId}` },
           { title: 'Rules', path: `${KEYS}/${clientId}/rules` },
-        ]}
-      >
-        {rule === undefined ? null : <p class="lead">{sentenceOf(rule)}</p>}
-        {state === undefined ? (
-          <Notice tone="warn">
-            The form cannot show this rule, because a sent value has an equals sign or white space around it.{' '}
-            <a href={`${pathOf(clientId)}#rules`}>Edit it as JSON</a>
-          </Notice>
-        ) : (
-          <RuleForm state={state} path={pathOf(clientId)} />
-        )}
-      </Page>
+        ],
+        status: statusOfForm(state?.fault),
+      },
+      rule === undefined ? null : <p class="lead">{sentenceOf(rule)}</p>,
+      state === undefined ? (
+        <Notice tone="warn">
+          The form cannot show this rule, because a sent value has an equals sign or white space around it.{' '}
+          <a href={`${pathOf(clientId)}#rules`}>Edit it as JSON</a>
+        </Notice>
+      ) : (
+        <RuleForm state={state} path={pathOf(clientId)} />
+      ),
     );
-    return respond(config, page, statusOfForm(state?.fault));
   };
 
   app.get(PLACE, async (c) => {

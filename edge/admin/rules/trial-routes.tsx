@@ -3,7 +3,7 @@ import type { Surface } from '../../http/surface.ts';
 import { parse } from '../api/parse.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { findTrial, startTrial, stopTrial, trialBody } from './trial.ts';
 import { TrialPage } from './trial-page.tsx';
@@ -24,16 +24,14 @@ export function addTrialPages(app: Surface, { deps, access }: Console): void {
       ? linkTo(config, PLACES.messages.path)
       : undefined;
     const trail = [PLACES.keys, { title: 'Rules', path: `${PLACE}/${clientId}/rules` }];
-    const page = (
-      <Page title="Trial of the draft" config={config} session={session} place={PLACE} trail={trail}>
-        <TrialPage
-          {...{ trial, messagePath }}
-          path={pathOf(clientId)}
-          mayChange={actor.permissions.has('site.rules.write')}
-        />
-      </Page>
+    return respond(
+      { title: 'Trial of the draft', config, session, place: PLACE, trail },
+      <TrialPage
+        {...{ trial, messagePath }}
+        path={pathOf(clientId)}
+        mayChange={actor.permissions.has('site.rules.write')}
+      />,
     );
-    return respond(config, page);
   });
 
   app.post(OF_KEY, async (c) => {

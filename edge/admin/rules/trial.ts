@@ -158,7 +158,7 @@ export function trialOperations(): Operation[] {
       status: 201,
       async handle({ actor, database, param, body }) {
         await startTrial(database, actor, param('clientId'), body);
-        return await requireTrial(database, actor.site, param('clientId'));
+        return requireTrial(database, actor.site, param('clientId'));
       },
     }),
     operation('post', `${PATH}/stop`, 'site.rules.write', {
@@ -166,7 +166,7 @@ export function trialOperations(): Operation[] {
       answer: trialAnswer,
       async handle({ actor, database, param }) {
         await stopTrial(database, actor, param('clientId'));
-        return await requireTrial(database, actor.site, param('clientId'));
+        return requireTrial(database, actor.site, param('clientId'));
       },
     }),
   ];

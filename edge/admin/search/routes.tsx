@@ -4,7 +4,7 @@ import { requirePermission } from '../staff/actor.ts';
 import { parse } from '../api/parse.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond, SEARCH_PATH } from '../web/layout.tsx';
+import { linkTo, respond, SEARCH_PATH } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { findAnything, SEARCH_PERMISSIONS, searchBody } from './find.ts';
 import { SearchPage } from './page.tsx';
@@ -35,11 +35,9 @@ export function addSearch(app: Surface, { deps: { config }, access, queries }: C
       messages: await queries.addressOf(actor, messages, { q: text }, ['q']),
       audit: actor.permissions.has('site.audit.read') ? linkTo(config, PLACES.audit.path) : undefined,
     };
-    const page = (
-      <Page title="Search" config={config} session={session} searched={text}>
-        <SearchPage {...{ text, found, actor, links, config }} />
-      </Page>
+    return respond(
+      { title: 'Search', config, session, searched: text },
+      <SearchPage {...{ text, found, actor, links, config }} />,
     );
-    return respond(config, page);
   });
 }

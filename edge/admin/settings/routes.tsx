@@ -15,7 +15,7 @@ import { type FieldTexts, textsOfForm, textsOfRecord, toBody } from '../../membe
 import type { Session } from '../staff/session.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Fact, Notice, When } from '../web/ui.tsx';
 import { SITE_MEMBERS, SITE_SECTIONS } from './record.ts';
@@ -40,43 +40,41 @@ async function show({ deps: { config }, access }: Console, c: Context): Promise<
     sidecarsSeen(),
   ]);
   if (row === undefined) throw noSuchSite();
-  const page = (
-    <Page title="Settings" config={config} session={session} place={PLACE}>
-      {c.req.query('saved') === undefined ? null : (
-        <Notice tone="good">The settings are saved. They apply from the next message on.</Notice>
-      )}
-      <p class="lead">
-        These settings apply to every sender of the site. An API key can override the time zone, the character set and
-        the processing ids.
-      </p>
-      <div class="actions">
-        {permissions.has('site.settings.update') ? (
-          <a class="button" href={`${linkTo(config, PLACE)}/edit`}>
-            Edit
-          </a>
-        ) : null}
-        {permissions.has('site.api_keys.read') ? (
-          <a class="button secondary" href={`${linkTo(config, PLACE)}/file`}>
-            Site as a file
-          </a>
-        ) : null}
-      </div>
-      <dl class="facts">
-        <RecordFacts members={SITE_MEMBERS} sections={SITE_SECTIONS} record={viewSite(row)} />
-        <Fact name="Changed">
-          <When at={row.updated_at} /> (version {row.version})
-        </Fact>
-      </dl>
-      {permissions.has('site.endpoints.read') ? (
-        <>
-          <Endpoints endpoints={endpointsOf(config)} />
-          <Sidecars sidecars={sidecars} />
-        </>
+  return respond(
+    { title: 'Settings', config, session, place: PLACE },
+    c.req.query('saved') === undefined ? null : (
+      <Notice tone="good">The settings are saved. They apply from the next message on.</Notice>
+    ),
+    <p class="lead">
+      These settings apply to every sender of the site. An API key can override the time zone, the character set and the
+      processing ids.
+    </p>,
+    <div class="actions">
+      {permissions.has('site.settings.update') ? (
+        <a class="button" href={`${linkTo(config, PLACE)}/edit`}>
+          Edit
+        </a>
       ) : null}
-      <History members={SITE_MEMBERS} changes={changes} />
-    </Page>
+      {permissions.has('site.api_keys.read') ? (
+        <a class="button secondary" href={`${linkTo(config, PLACE)}/file`}>
+          Site as a file
+        </a>
+      ) : null}
+    </div>,
+    <dl class="facts">
+      <RecordFacts members={SITE_MEMBERS} sections={SITE_SECTIONS} record={viewSite(row)} />
+      <Fact name="Changed">
+        <When at={row.updated_at} /> (version {row.version})
+      </Fact>
+    </dl>,
+    permissions.has('site.endpoints.read') ? (
+      <>
+        <Endpoints endpoints={endpointsOf(config)} />
+        <Sidecars sidecars={sidecars} />
+      </>
+    ) : null,
+    <History members={SITE_MEMBERS} changes={changes} />,
   );
-  return respond(config, page);
 }
 
 interface FormState {
@@ -91,26 +89,25 @@ function formPage(
   { texts, version, fault }: FormState,
 ): Promise<Response> {
   const path = linkTo(config, PLACE);
-  const page = (
-    <Page
-      title={titleOfForm('Edit settings', fault)}
-      config={config}
-      session={session}
-      place={PLACE}
-      trail={[PLACES.settings]}
-    >
-      <RecordForm
-        members={SITE_MEMBERS}
-        sections={SITE_SECTIONS}
-        {...{ texts, fault, version }}
-        button="Save"
-        action={path}
-        cancel={path}
-        again={`${path}/edit`}
-      />
-    </Page>
+  return respond(
+    {
+      title: titleOfForm('Edit settings', fault),
+      config,
+      session,
+      place: PLACE,
+      trail: [PLACES.settings],
+      status: statusOfForm(fault),
+    },
+    <RecordForm
+      members={SITE_MEMBERS}
+      sections={SITE_SECTIONS}
+      {...{ texts, fault, version }}
+      button="Save"
+      action={path}
+      cancel={path}
+      again={`${path}/edit`}
+    />,
   );
-  return respond(config, page, statusOfForm(fault));
 }
 
 async function changeForm(console: Console, c: Context): Promise<Response> {

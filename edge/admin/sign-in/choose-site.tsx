@@ -5,7 +5,7 @@ import type { Surface } from '../../http/surface.ts';
 import { moveSession, sitesOfSession } from '../../store/console-session.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { CHOOSE_SITE_PATH, linkTo, Page, respond } from '../web/layout.tsx';
+import { CHOOSE_SITE_PATH, linkTo, respond } from '../web/layout.tsx';
 import type { Access } from '../staff/access.ts';
 import { knownPermissions } from '../../permissions.ts';
 import { identityOf, type Sessions } from '../staff/session.ts';
@@ -14,22 +14,20 @@ export function addSiteChoice(app: Surface, { config }: AdminDeps, sessions: Ses
   app.get(CHOOSE_SITE_PATH, async (c) => {
     const session = await access.page(c);
     const sites = await session.database.run(sitesOfSession(identityOf(session)));
-    const page = (
-      <Page title="Which site?" config={config} session={session}>
-        <p>You see one site at a time. Your OpenID provider sets your permissions for each site.</p>
-        <form method="post" action={linkTo(config, CHOOSE_SITE_PATH)} class="choices">
-          {sites.map(({ site_id: site, name }) => (
-            <p>
-              <button name="site" value={site} class={site === session.actor.site ? '' : 'secondary'}>
-                {name}
-              </button>
-              {site === session.actor.site ? ' (current site)' : null}
-            </p>
-          ))}
-        </form>
-      </Page>
+    return respond(
+      { title: 'Which site?', config, session },
+      <p>You see one site at a time. Your OpenID provider sets your permissions for each site.</p>,
+      <form method="post" action={linkTo(config, CHOOSE_SITE_PATH)} class="choices">
+        {sites.map(({ site_id: site, name }) => (
+          <p>
+            <button name="site" value={site} class={site === session.actor.site ? '' : 'secondary'}>
+              {name}
+            </button>
+            {site === session.actor.site ? ' (current site)' : null}
+          </p>
+        ))}
+      </form>,
     );
-    return respond(config, page);
   });
 
   app.post(CHOOSE_SITE_PATH, async (c) => {

@@ -6,7 +6,7 @@ import type { Surface } from '../../http/surface.ts';
 import { signingKeysSeen } from '../../store/signing-key.ts';
 import type { Console } from '../web/console.ts';
 import { counted } from '../web/counted.ts';
-import { Page, respond } from '../web/layout.tsx';
+import { respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Badge, Code, Notice, Section, Table, When } from '../web/ui.tsx';
 import { type SigningKeyView, viewRing } from './ring.ts';
@@ -54,35 +54,33 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
     const at = now();
     const items = viewRing(ring, rows, at);
     const isOld = items.some(({ ageDays, state }) => state === 'signs' && (ageDays ?? 0) > SIGNING_KEY_MAX_AGE_DAYS);
-    const page = (
-      <Page title="Signing keys" config={config} session={session} place={PLACE}>
-        {isOld ? <Notice tone="bad">The key that signs is older than a year: rotate it.</Notice> : null}
-        <p class="lead">
-          The gateway signs the access tokens of every site with the first of these keys. All keys are published, so
-          that every token can be verified. The private keys are in the secret TOKEN_SIGNING_KEYS, which no page shows.
+    return respond(
+      { title: 'Signing keys', config, session, place: PLACE },
+      isOld ? <Notice tone="bad">The key that signs is older than a year: rotate it.</Notice> : null,
+      <p class="lead">
+        The gateway signs the access tokens of every site with the first of these keys. All keys are published, so that
+        every token can be verified. The private keys are in the secret TOKEN_SIGNING_KEYS, which no page shows.
+      </p>,
+      <Table
+        label="Signing keys"
+        rows={items}
+        columns={{
+          'Key (kid)': (item) => <code>{item.kid}</code>,
+          State: (item) => STATES[item.state],
+          Algorithm: (item) => item.algorithm,
+          Age: (item) => (item.ageDays === null ? 'not known' : counted(item.ageDays, 'day')),
+          'Signs since': (item) => <SignsSince item={item} />,
+          'Next step': (item) => <Until {...{ item }} now={at} />,
+        }}
+      />,
+      <Section id="rotate" title="How to rotate">
+        <p>
+          Rotate once a year, and at once if a private key may have leaked. There are three steps on the machine that
+          deploys; each prints the next ring, and no request fails. If a key has leaked, retire it without waiting: the
+          gateway then rejects its tokens, and clients request new ones.
         </p>
-        <Table
-          label="Signing keys"
-          rows={items}
-          columns={{
-            'Key (kid)': (item) => <code>{item.kid}</code>,
-            State: (item) => STATES[item.state],
-            Algorithm: (item) => item.algorithm,
-            Age: (item) => (item.ageDays === null ? 'not known' : counted(item.ageDays, 'day')),
-            'Signs since': (item) => <SignsSince item={item} />,
-            'Next step': (item) => <Until {...{ item }} now={at} />,
-          }}
-        />
-        <Section id="rotate" title="How to rotate">
-          <p>
-            Rotate once a year, and at once if a private key may have leaked. There are three steps on the machine that
-            deploys; each prints the next ring, and no request fails. If a key has leaked, retire it without waiting:
-            the gateway then rejects its tokens, and clients request new ones.
-          </p>
-          <Code text={STEPS} label="The three steps" copy />
-        </Section>
-      </Page>
+        <Code text={STEPS} label="The three steps" copy />
+      </Section>,
     );
-    return respond(config, page);
   });
 }

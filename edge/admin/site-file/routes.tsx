@@ -11,7 +11,7 @@ import { requirePermission } from '../staff/actor.ts';
 import type { Notifications } from '../subscriptions/notifications.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { applyFile } from './apply.ts';
@@ -30,21 +30,20 @@ export function addSiteFilePages(app: Surface, { deps, access }: Console, notifi
   const planning = planDeps(deps, notifications);
 
   const show = (session: Visitor, form: FileForm, content: Child, fault?: Fault): Promise<Response> => {
-    const page = (
-      <Page
-        title="Site as a file"
-        config={config}
-        session={session}
-        place={PLACES.settings.path}
-        trail={[PLACES.settings]}
-        scripts={['site-file.js']}
-      >
-        <SiteFilePage {...form} {...{ path, fault }} exportPath={linkTo(config, `${API_PATH}/export`)}>
-          {content}
-        </SiteFilePage>
-      </Page>
+    return respond(
+      {
+        title: 'Site as a file',
+        config,
+        session,
+        place: PLACES.settings.path,
+        trail: [PLACES.settings],
+        scripts: ['site-file.js'],
+        status: fault === undefined ? 200 : 422,
+      },
+      <SiteFilePage {...form} {...{ path, fault }} exportPath={linkTo(config, `${API_PATH}/export`)}>
+        {content}
+      </SiteFilePage>,
     );
-    return respond(config, page, fault === undefined ? 200 : 422);
   };
 
   const enter = async (c: Context<GatewayEnv>): Promise<Visitor> => {

@@ -8,7 +8,7 @@ import { parse } from '../api/parse.ts';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice, Refreshed } from '../web/ui.tsx';
 import { SubscriptionList } from './list.tsx';
@@ -53,34 +53,37 @@ export function addSubscriptionPages(app: Surface, { deps, access }: Console, no
     const found = await findSubscriptions(session.database, site, readQuery(subscriptionQuery, query));
     const list = viewList(found, (row) => viewSubscription(row, permissions));
     const of = query['clientId'] ?? '';
-    const page = (
-      <Page title="Subscriptions" config={config} session={session} place={PLACE}>
-        {config.FHIR_SUBSCRIPTIONS ? null : <Notice tone="warn">{SUBSCRIPTIONS_OFF}</Notice>}
-        {DONE[done ?? ''] === undefined ? null : <Notice tone="good">{DONE[done ?? '']}</Notice>}
-        <p class="lead">The gateway posts changes of resources to the receivers of API keys.</p>
-        {permissions.has(CHANGE) ? (
-          <div class="actions">
-            <a class="button" href={`${path}/new${of === '' ? '' : `?${new URLSearchParams({ clientId: of })}`}`}>
-              New subscription
-            </a>
-          </div>
-        ) : null}
-        <Refreshed id="subscriptions" seconds={REFRESH_SECONDS}>
-          <SubscriptionList {...{ list, query, path }} />
-        </Refreshed>
-      </Page>
+    return respond(
+      { title: 'Subscriptions', config, session, place: PLACE },
+      config.FHIR_SUBSCRIPTIONS ? null : <Notice tone="warn">{SUBSCRIPTIONS_OFF}</Notice>,
+      DONE[done ?? ''] === undefined ? null : <Notice tone="good">{DONE[done ?? '']}</Notice>,
+      <p class="lead">The gateway posts changes of resources to the receivers of API keys.</p>,
+      permissions.has(CHANGE) ? (
+        <div class="actions">
+          <a class="button" href={`${path}/new${of === '' ? '' : `?${new URLSearchParams({ clientId: of })}`}`}>
+            New subscription
+          </a>
+        </div>
+      ) : null,
+      <Refreshed id="subscriptions" seconds={REFRESH_SECONDS}>
+        <SubscriptionList {...{ list, query, path }} />
+      </Refreshed>,
     );
-    return respond(config, page);
   });
 
   const form = async (session: Visitor, texts: Readonly<Record<string, string>>, fault?: Fault): Promise<Response> => {
     const keys = await inSite(session.database, session.actor.site).run(subscribingKeys(session.actor.site));
-    const page = (
-      <Page title="New subscription" config={config} session={session} place={PLACE} trail={[PLACES.subscriptions]}>
-        <NewSubscription {...{ keys, texts, fault, path }} types={notifications.topicTypes()} />
-      </Page>
+    return respond(
+      {
+        title: 'New subscription',
+        config,
+        session,
+        place: PLACE,
+        trail: [PLACES.subscriptions],
+        status: fault === undefined ? 200 : 422,
+      },
+      <NewSubscription {...{ keys, texts, fault, path }} types={notifications.topicTypes()} />,
     );
-    return respond(config, page, fault === undefined ? 200 : 422);
   };
 
   app.get(`${PLACE}/new`, async (c) => form(await access.page(c, CHANGE), { clientId: c.req.query('clientId') ?? '' }));
@@ -96,23 +99,15 @@ export function addSubscriptionPages(app: Surface, { deps, access }: Console, no
       ? `${linkTo(config, PLACES.keys.path)}/${subscription.clientId}`
       : undefined;
     const { done, ...shown } = more;
-    const page = (
-      <Page
-        title={`Changes of ${subscription.type}`}
-        config={config}
-        session={session}
-        place={PLACE}
-        trail={[PLACES.subscriptions]}
-      >
-        {DONE[done ?? ''] === undefined ? null : <Notice tone="good">{DONE[done ?? '']}</Notice>}
-        <SubscriptionPage
-          {...{ subscription, keyPath, ...shown }}
-          path={`${path}/${subscription.subscriptionId}`}
-          mayChange={permissions.has(CHANGE)}
-        />
-      </Page>
+    return respond(
+      { title: `Changes of ${subscription.type}`, config, session, place: PLACE, trail: [PLACES.subscriptions] },
+      DONE[done ?? ''] === undefined ? null : <Notice tone="good">{DONE[done ?? '']}</Notice>,
+      <SubscriptionPage
+        {...{ subscription, keyPath, ...shown }}
+        path={`${path}/${subscription.subscriptionId}`}
+        mayChange={permissions.has(CHANGE)}
+      />,
     );
-    return respond(config, page);
   };
 
   app.post(PLACE, async (c) => {

@@ -5,7 +5,7 @@ import { inSite } from '../../store/in-site.ts';
 import type { Surface } from '../../http/surface.ts';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { askTraffic } from './asked.ts';
 import { linksOf } from './links.ts';
@@ -29,17 +29,15 @@ export function addTraffic(app: Surface, { deps, access }: Console): void {
     const { queries, made } = askTraffic(site, span, deps.now(), session.timeZone);
     const [rows, compared, keys] = await inSite(session.database, site).batch(queries);
     const shown = { traffic: made(rows, compared), path: linkTo(config, PLACE), links: linksOf(config, permissions) };
-    const page = (
-      <Page
-        title="Traffic"
-        config={config}
-        session={session}
-        place={PLACE}
-        {...(isTable ? {} : { scripts: ['uplot.js', 'traffic.js'], styles: ['uplot.css'] })}
-      >
-        {isTable ? <TrafficTable {...shown} /> : <TrafficPage {...shown} {...{ keys }} timeZone={session.timeZone} />}
-      </Page>
+    return respond(
+      {
+        title: 'Traffic',
+        config,
+        session,
+        place: PLACE,
+        ...(isTable ? {} : { scripts: ['uplot.js', 'traffic.js'], styles: ['uplot.css'] }),
+      },
+      isTable ? <TrafficTable {...shown} /> : <TrafficPage {...shown} {...{ keys }} timeZone={session.timeZone} />,
     );
-    return respond(config, page);
   }
 }

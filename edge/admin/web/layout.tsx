@@ -1,6 +1,6 @@
 /** The frame of every page: navigation, site, account, and the trail of pages above. */
 import { html } from 'hono/html';
-import type { PropsWithChildren } from 'hono/jsx';
+import type { Child, PropsWithChildren } from 'hono/jsx';
 
 import type { Config } from '../../config.ts';
 import { pathPrefix } from '../../http/surface.ts';
@@ -30,6 +30,9 @@ interface PageProps {
   readonly styles?: readonly string[];
   /** The text that the search box was sent with. */
   readonly searched?: string;
+  /** Of the response; 200 without one. */
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The path of a link, with the console's path prefix. */
@@ -142,7 +145,7 @@ const Trail = ({ config, trail }: { config: Config; trail: readonly Crumb[] }) =
   </nav>
 );
 
-export const Page = (props: PropsWithChildren<PageProps>) => {
+const Page = (props: PropsWithChildren<PageProps>) => {
   const { title, config, session, place, trail = [], scripts = [], styles = [], searched, children } = props;
   const asset = (name: string) => linkTo(config, `/admin/assets/${name}`);
   return (
@@ -177,13 +180,12 @@ function formOrigins(config: Config): string[] {
 }
 
 /** Renders a page as a response. */
-export async function respond(
-  config: Config,
-  page: unknown,
-  status = 200,
-  extra: Readonly<Record<string, string>> = {},
-): Promise<Response> {
-  const text = await html`<!doctype html>${page}`;
-  const headers = { ...securityHeaders({ formOrigins: formOrigins(config) }), ...extra };
-  return new Response(String(text), { status, headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' } });
+export async function respond(props: PageProps, ...content: Child[]): Promise<Response> {
+  const { config, status = 200, headers } = props;
+  const text = await html`<!doctype html>${<Page {...props}>{content}</Page>}`;
+  const policy = securityHeaders({ formOrigins: formOrigins(config) });
+  return new Response(String(text), {
+    status,
+    headers: { ...policy, ...headers, 'Content-Type': 'text/html; charset=utf-8' },
+  });
 }

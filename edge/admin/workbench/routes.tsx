@@ -12,7 +12,7 @@ import type { Visitor } from '../staff/access.ts';
 import { messageBytes, requireClientId, viewDryRun, viewExplanation } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, respond } from '../web/layout.tsx';
 import { type Bench, BENCHES } from './benches.ts';
 import { WorkbenchPage } from './page.tsx';
 import { DryRun, Explanation, Validation } from './results.tsx';
@@ -71,18 +71,16 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
     const chosen = SAMPLES[bench].find(({ name }) => name === sample);
     const key = keys?.find(({ client_id: id }) => id === clientId) ?? keys?.[0];
     const facts = { key, tokenEndpoint: tokenEndpointOf(config), now: deps.now() };
-    const page = (
-      <Page title="Workbench" config={config} session={session} place={PLACE} scripts={['workbench.js']}>
-        <WorkbenchPage
-          {...{ path, bench, benches, sample, clientId, rules }}
-          pasted={chosen?.text(facts) ?? text}
-          {...(keys === undefined ? {} : { keys })}
-        >
-          {result}
-        </WorkbenchPage>
-      </Page>
+    return respond(
+      { title: 'Workbench', config, session, place: PLACE, scripts: ['workbench.js'], status },
+      <WorkbenchPage
+        {...{ path, bench, benches, sample, clientId, rules }}
+        pasted={chosen?.text(facts) ?? text}
+        {...(keys === undefined ? {} : { keys })}
+      >
+        {result}
+      </WorkbenchPage>,
     );
-    return respond(config, page, status);
   };
 
   const results: Readonly<Record<Bench, (session: Visitor, pasted: Pasted, requestId: string) => Promise<Child>>> = {
