@@ -223,7 +223,6 @@ export const KEY_MEMBERS = {
     hint: 'The hosts to which the gateway may post notifications of the client’s subscriptions, separated by commas. Empty: the client may not subscribe.',
     none: 'the client may not subscribe',
     section: 'grants',
-    input: { kind: 'list' },
     flag: { name: 'subscription-hosts', value: 'LIST' },
   }),
   protocols: member({
@@ -243,7 +242,6 @@ export const KEY_MEMBERS = {
     label: 'Allowed IPs',
     hint: 'Addresses or CIDR ranges, separated by commas, among those that the operator assigned to the site; * for all of them. Required for hl7-mllp.',
     section: 'mllp',
-    input: { kind: 'list' },
     flag: { name: 'allowed-ips', value: 'LIST' },
   }),
   hl7SenderApplication: member({
@@ -252,7 +250,6 @@ export const KEY_MEMBERS = {
     label: 'HL7 sender application',
     hint: 'If set, the first component of MSH-3 of MLLP messages must be equal to it.',
     section: 'mllp',
-    input: { kind: 'text' },
     flag: { name: 'sender-application', value: 'MSH-3' },
   }),
   hl7SenderFacility: member({
@@ -261,7 +258,6 @@ export const KEY_MEMBERS = {
     label: 'HL7 sender facility',
     hint: 'If set, the first component of MSH-4 of MLLP messages must be equal to it.',
     section: 'mllp',
-    input: { kind: 'text' },
     flag: { name: 'sender-facility', value: 'MSH-4' },
   }),
   tlsSubject: member({
@@ -282,7 +278,6 @@ export const KEY_MEMBERS = {
     hint: 'The time zone of times without an offset (20261121083000): an IANA name, such as Europe/Berlin.',
     none: "the site's",
     section: 'hl7',
-    input: { kind: 'text' },
     flag: { name: 'hl7-time-zone', value: 'ZONE' },
   }),
   hl7DefaultCharset: member({
@@ -309,16 +304,13 @@ export const KEY_MEMBERS = {
   }),
   silentAfterMinutes: member({
     column: 'silent_after_minutes',
-    schema: optionalInteger(5, 10_080),
-    initial: null,
-    answer: z.number().int().nullable(),
+    ...optionalInteger(5, 10_080),
     label: 'Silent after (minutes)',
     hint:
       'An alert fires when this key has sent no HL7 message for so many minutes, counted within the hours below. Choose ' +
       'about three times the longest usual pause. The next message resolves the alert.',
     none: 'never',
     section: 'silence',
-    input: { kind: 'text' },
     flag: { name: 'silent-after', value: 'MINUTES' },
   }),
   silentHours: member({
@@ -328,7 +320,6 @@ export const KEY_MEMBERS = {
     hint: 'The hours in which messages are expected, such as 07:00-18:30; 22:00-06:00 ends on the next day.',
     none: 'all day',
     section: 'silence',
-    input: { kind: 'text' },
     flag: { name: 'silent-hours', value: 'FROM-TO' },
   }),
   silentDays: member({
@@ -356,14 +347,11 @@ export const KEY_MEMBERS = {
       'other senders send the same identifiers with their authority, so that all find the same patient.',
     none: 'the sending facility (MSH-4)',
     section: 'judged',
-    input: { kind: 'text' },
     flag: { name: 'hl7-default-authority', value: 'NAME' },
   }),
   hl7IdentityCheck: member({
     column: 'hl7_identity_check',
-    schema: oneOf(IDENTITY_CHECKS, 'refuse-results'),
-    initial: 'refuse-results',
-    answer: z.enum(IDENTITY_CHECKS),
+    ...oneOf(IDENTITY_CHECKS, 'refuse-results'),
     label: 'HL7 identity check',
     hint:
       'For a message whose identifier finds the patient record of another person. The person differs if family name and birth ' +
@@ -396,9 +384,7 @@ export const KEY_MEMBERS = {
   }),
   hl7UnsupportedTypes: member({
     column: 'hl7_unsupported_types',
-    schema: oneOf(UNSUPPORTED_TYPES, 'refuse'),
-    initial: 'refuse',
-    answer: z.enum(UNSUPPORTED_TYPES),
+    ...oneOf(UNSUPPORTED_TYPES, 'refuse'),
     label: 'HL7 types that are not supported',
     hint:
       'For messages of types without FHIR resources (SIU, DFT, VXU, RDE …). With refuse, they are rejected (AR 200). ' +
@@ -445,7 +431,6 @@ export const KEY_MEMBERS = {
     label: 'Contact',
     hint: 'The contact for this integration: a name, a telephone number, an address. The page for the integrator shows it too.',
     section: 'people',
-    input: { kind: 'text' },
     flag: { name: 'contact', value: 'TEXT' },
   }),
   notes: member({

@@ -60,26 +60,11 @@ export const optionalLines = (maxCharacters: number) =>
     .transform((text) => (text.trim() === '' ? null : text.trim().replaceAll('\r\n', '\n')))
     .nullable();
 
-/** A whole number, or its digits as text; null if empty. */
-export const optionalInteger = (min: number, max: number) =>
-  z
-    .union([z.number(), z.string(), z.null()], { error: `must be a whole number from ${min} to ${max}, or null` })
-    .transform((given) => (typeof given === 'string' ? numberOf(given) : given))
-    .refine((number) => number === null || (Number.isInteger(number) && number >= min && number <= max), {
-      error: `must be a whole number from ${min} to ${max}, or null`,
-    });
-
 /** A boolean; null and an empty text become `initial`. */
 const yesOrNo = (initial: boolean) =>
   z
     .union([z.boolean(), z.literal(''), z.null()], { error: 'must be true or false' })
     .transform((given) => (typeof given === 'boolean' ? given : initial));
-
-/** One of the values; null and an empty text become `initial`. */
-export const oneOf = <const Value extends string>(values: readonly Value[], initial: Value) =>
-  z
-    .union([z.enum(values), z.literal(''), z.null()], { error: `must be one of ${values.join(', ')}` })
-    .transform((given): Value => (given === '' || given === null ? initial : given));
 
 /** An IANA time zone that this runtime knows, or null. */
 export const timeZone = optionalText(100).refine((zone) => zone === null || isTimeZone(zone), {
@@ -104,6 +89,20 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) => ({
   schema,
   initial: null,
   answer: z.string().nullable(),
+  input: { kind: 'text' } as const,
+});
+
+/** A member that is a whole number, or its digits as text; null if empty, and at first. */
+export const optionalInteger = (min: number, max: number) => ({
+  ...optional(
+    z
+      .union([z.number(), z.string(), z.null()], { error: `must be a whole number from ${min} to ${max}, or null` })
+      .transform((given) => (typeof given === 'string' ? numberOf(given) : given))
+      .refine((number) => number === null || (Number.isInteger(number) && number >= min && number <= max), {
+        error: `must be a whole number from ${min} to ${max}, or null`,
+      }),
+  ),
+  answer: z.number().int().nullable(),
 });
 
 /** A member that is a list of texts, empty at first. */
@@ -111,6 +110,16 @@ export const several = <Schema extends z.ZodType>(schema: Schema) => ({
   schema,
   initial: [],
   answer: z.array(z.string()),
+  input: { kind: 'list' } as const,
+});
+
+/** A member that is one of the values; null and an empty text become `initial`. */
+export const oneOf = <const Value extends string>(values: readonly Value[], initial: Value) => ({
+  schema: z
+    .union([z.enum(values), z.literal(''), z.null()], { error: `must be one of ${values.join(', ')}` })
+    .transform((given): Value => (given === '' || given === null ? initial : given)),
+  initial,
+  answer: z.enum(values),
 });
 
 /** A member that is true or false. */

@@ -95,7 +95,6 @@ export const SITE_MEMBERS = {
       'The time zone of the hospital, an IANA name such as Europe/Berlin. Many senders write times without an offset ' +
       '(20261121083000). Such a time gets the offset of MSH-7, else that of this zone. Without a zone only its day is kept.',
     section: 'hl7',
-    input: { kind: 'text' },
     flag: { name: 'time-zone', value: 'ZONE' },
   }),
   defaultCharset: member({
@@ -169,16 +168,14 @@ export const SITE_MEMBERS = {
   }),
   alertErrorPercent: member({
     column: 'alert_error_percent',
-    schema: optionalInteger(1, 100),
+    ...optionalInteger(1, 100),
     initial: 25,
-    answer: z.number().int().nullable(),
     label: 'Error rate (percent)',
     hint:
       'An alert fires when more than this share of a surface’s requests were rejected or failed in about the last half hour. ' +
       'It needs at least 20 requests, and resolves at half the share.',
     none: 'no alert',
     section: 'alerts',
-    input: { kind: 'text' },
     flag: { name: 'alert-error-percent', value: 'PERCENT' },
   }),
   identifyingTypes: member({
@@ -190,7 +187,6 @@ export const SITE_MEMBERS = {
       'PI, PT, PN, PE, U, MRN and identifiers without a type always do. Social security, account, visit, passport and ' +
       'insurance numbers never do.',
     section: 'names',
-    input: { kind: 'list' },
     flag: { name: 'identifying-types', value: 'LIST' },
   }),
   placeholders: member({
@@ -202,7 +198,6 @@ export const SITE_MEMBERS = {
       'identify no patient; a message with no other identifier is an error (AE 101). One repeated character, 999-99-9999 and ' +
       'similar values need no entry.',
     section: 'names',
-    input: { kind: 'list' },
     flag: { name: 'placeholders', value: 'LIST' },
   }),
   placeholderBirthDates: member({
@@ -213,7 +208,6 @@ export const SITE_MEMBERS = {
       'Dates that stand for an unknown birth date at this hospital, such as 1899-12-30, separated by commas. They are stored, ' +
       'but not compared when the gateway looks for a matching patient. 1900-01-01 needs no entry.',
     section: 'names',
-    input: { kind: 'list' },
     flag: { name: 'placeholder-birth-dates', value: 'LIST' },
   }),
   usCore: member({
