@@ -30,7 +30,7 @@ interface PageProps {
   readonly styles?: readonly string[];
   /** The text that the search box was sent with. */
   readonly searched?: string;
-  /** Of the response; 200 without one. */
+  /** The status of the response. Default: 200. */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
