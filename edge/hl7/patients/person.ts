@@ -121,18 +121,37 @@ export const hasNameOf = (a: Person, b: Person): boolean =>
 /** Checks for a person born within a year before a day, who may be named or numbered like the mother. */
 export function isNewborn({ birthDate, names }: Person, today: string): boolean {
   if (birthDate !== undefined && COMPLETE_DATE.test(birthDate)) return yearsBetween(birthDate, today) <= 1;
-  return birthDate === undefined && names.some((name) => comparable(name).hasProvisionalGiven);
+  return birthDate === undefined && names.some((name) => comparable(name).isNewborns);
 }
 
 /**
- * Checks for a newborn with the number of an older person, such as the mother. A name in common, or a provisional name of the
- * older person, shows that it is one person, whose birth date was mistyped.
+ * Checks for a newborn with the number of an older person, such as the mother. They are one person with a mistyped birth date
+ * if they have a name in common, or if only the century differs. So they are if the older person has a provisional name.
  */
 export const isNewbornWithNumberOf = (person: Person, stored: Person, today: string): boolean =>
   isNewborn(person, today) &&
   !isNewborn(stored, today) &&
   !hasNameOf(person, stored) &&
+  person.birthDate?.slice(2) !== (stored.birthDate?.slice(2) ?? '') &&
   !stored.names.some((name) => comparable(name).isProvisional);
+
+/** Checks for a newborn without a name, and a person older than a year who has one and had no provisional name. */
+export function isUnnamedBeside(
+  person: Person,
+  stored: StoredPerson,
+  today: string,
+  placeholders: ReadonlySet<string>,
+): boolean {
+  const born = usableDate(stored.birthDate, placeholders);
+  if (born === undefined || yearsBetween(born, today) <= 1 || !isNewborn(person, today)) return false;
+  if (person.birthDate !== undefined && mayBeMistyped(person.birthDate, born)) return false;
+  const names = [...stored.names, ...stored.said.map(({ name }) => name)];
+  return (
+    person.names.length > 0 &&
+    person.names.every((name) => comparable(name).isNewborns) &&
+    !names.some((name) => comparable(name).isProvisional)
+  );
+}
 
 /** Checks for a known birth date more than a year before a day. */
 export const isOlder = (person: Person | undefined, today: string): boolean =>
@@ -272,6 +291,8 @@ const areSome = (a: Spellings, b: Spellings, isSame: (a: string, b: string) => b
 /** The folded parts of a name, without placeholders. */
 interface ComparableName extends Readonly<Record<'family' | 'given' | 'otherGiven' | 'text', Spellings | undefined>> {
   readonly isProvisional: boolean;
+  /** Provisional, and not only `UNKNOWN`. */
+  readonly isNewborns: boolean;
   readonly hasProvisionalGiven: boolean;
   readonly hasProvisionalFamily: boolean;
 }
@@ -290,6 +311,13 @@ function comparable(name: PersonName): ComparableName {
     otherGiven: usable(name.otherGiven),
     text: usable(name.text),
     isProvisional: mayBeProvisional(name),
+    isNewborns: mayBeProvisional({
+      prefix: name.prefix,
+      family: family && name.family,
+      given: given && name.given,
+      otherGiven: name.otherGiven,
+      text: undefined,
+    }),
     hasProvisionalGiven: given !== undefined && isProvisionalGiven(given[0]),
     hasProvisionalFamily: family !== undefined && isProvisionalFamily(family[0]),
   };

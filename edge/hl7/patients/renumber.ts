@@ -32,8 +32,8 @@ export type Renumbering =
 
 /** Compares patients and holders of identifiers with the patient of MRG and the person of PID. */
 function comparisons(patient: Draft | undefined, person: Person, identity: PatientContext) {
-  const { placeholderDates, ...found } = identity.found();
-  const compared = { patients: found.patients, person, placeholderDates };
+  const { placeholderDates, today, ...found } = identity.found();
+  const compared = { patients: found.patients, person, placeholderDates, today };
   const survivor = patient && survivorOf(patient.id, found);
   const agreesWith = (other: string): boolean => agrees(other, compared);
   const holders = (identifier: ReadIdentifier, isOwn: boolean): readonly StoredIdentifier[] =>

@@ -17,7 +17,7 @@ import { agrees, contradicts, type ResolveRequest } from './resolve-request.ts';
 
 export interface MergedRequest extends Pick<
   ResolveRequest,
-  'stored' | 'patients' | 'namedUris' | 'rejected' | 'placeholderDates' | 'person'
+  'stored' | 'patients' | 'namedUris' | 'rejected' | 'placeholderDates' | 'person' | 'today'
 > {
   /** MRG-1 (and MRG-4), in their order. */
   readonly identifiers: readonly SentIdentifier[];

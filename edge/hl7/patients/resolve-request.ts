@@ -3,7 +3,7 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
 import type { SentIdentifier, StoredIdentity } from './identifier-holders.ts';
-import { agree, fit, mayBeAbout, type Fit, type GivenNames, type Person } from './person.ts';
+import { agree, fit, isUnnamedBeside, mayBeAbout, type Fit, type GivenNames, type Person } from './person.ts';
 
 export interface ResolveRequest extends StoredIdentity {
   /** In the order of the field, without placeholders. */
@@ -20,7 +20,7 @@ export interface ResolveRequest extends StoredIdentity {
 }
 
 /** A person to compare with stored patients. */
-type Comparison = Pick<ResolveRequest, 'patients' | 'person' | 'placeholderDates'>;
+type Comparison = Pick<ResolveRequest, 'patients' | 'person' | 'placeholderDates' | 'today'>;
 
 export function agrees(
   patient: string,
@@ -40,9 +40,12 @@ export function isAbout(patient: string, { patients, person, placeholderDates }:
 export const isDescribed = (patient: string, { patients }: Pick<Comparison, 'patients'>): boolean =>
   patients.get(patient)?.person.isDescribed ?? true;
 
-export function fitOf(patient: string, { patients, person, placeholderDates }: Comparison): Fit {
+export function fitOf(patient: string, { patients, person, placeholderDates, today }: Comparison): Fit {
   const of = patients.get(patient);
-  return of === undefined ? 'fits' : fit(person, of.person, placeholderDates);
+  if (of === undefined) return 'fits';
+  return isUnnamedBeside(person, of.person, today, placeholderDates)
+    ? 'contradicts'
+    : fit(person, of.person, placeholderDates);
 }
 
 export const contradicts = (patient: string, comparison: Comparison): boolean =>

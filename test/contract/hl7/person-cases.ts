@@ -334,6 +334,36 @@ export function personCases(subject: () => PatientSubject): void {
         expect(await active()).toEqual(['m 1990-04-05: mary']);
       });
 
+      test.each(['SMITH^BABYBOY', 'SMITH^B/O MARY', 'SMITH^MARY GIRL', 'BABYGIRL SMITH^MARY', 'SMITH^MARY^^^BABY'])(
+        'nor without a birth date: %s',
+        async (name) => {
+          const { adt, oru, active } = history();
+          await adt({ ...MARY, data: 'mary' });
+          expect(await adt({ of: 'm', name, data: 'baby' }, 'A31')).toBe('AE E 205 PID^1^3^1^1');
+          expect(await oru({ of: 'm', name })).toBe('AE E 205 PID^1^3^1^1');
+          expect(await adt({ of: 'm~b', name, data: 'baby' }, 'A01')).toBe('AA W 205 PID^1^3^1^1');
+          expect(await active()).toEqual(['b -: baby', 'm 1990-04-05: mary']);
+        },
+      );
+
+      test('nor the sister of three years', async () => {
+        const { adt, active } = history();
+        await adt({ of: 'a', name: 'SMITH^AMY', born: '20230301', sex: 'F', data: 'amy' });
+        const baby = { of: 'a', name: 'SMITH^BABYBOY', born: '20260405', sex: 'M', data: 'baby' };
+        expect(await adt(baby)).toBe('AE E 205 PID^1^3^1^1');
+        expect(await active()).toEqual(['a 2023-03-01: amy']);
+      });
+
+      test.each([
+        ['whose laboratory knows no name', 'UNKNOWN^UNKNOWN', 'SMITH^MARY'],
+        ['who was without identification', 'DOE^MALE 3', 'DOE^MALE 3'],
+      ])('is not a patient %s', async (_who, name, before) => {
+        const { adt, oru } = history();
+        await adt({ of: 'm', name: before, born: '19900405', day: '01' });
+        await adt({ ...MARY, day: '02' });
+        expect(await oru({ of: 'm', name })).toBe('AA');
+      });
+
       test('gives it up to the mother, and does not get it back', async () => {
         const { adt, active } = history();
         const baby = { of: 'm', name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F', data: 'baby' };
@@ -347,6 +377,7 @@ export function personCases(subject: () => PatientSubject): void {
         ['of a newborn', 'SMITH^BABYGIRL', '19260301', 'SMITH^BABYGIRL', '20260301'],
         ['of a newborn who has a name now', 'SMITH^BABYGIRL', '19260301', 'SMITH^AMY', '20260301'],
         ['of a person with the same name', 'SMITH^AMY', '19260301', 'SMITH^AMY', '20260301'],
+        ['in another century, with another name', 'SMITH^AMY', '19260301', 'SMITH^BETH', '20260301'],
         ['of an adult', 'SMITH^AMY', '19260301', 'JONES^BETH', '19700412'],
       ])('is not a mistyped birth date %s', async (_name, name, born, corrected, date) => {
         const { adt, active } = history();
