@@ -9,7 +9,7 @@ import { note, type MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { referencesIn } from '../mapping/references.ts';
 import { IN_ERROR } from '../precedence/contribution.ts';
-import { belowFinal, isLater, timeMsOf, type Precedence } from '../precedence/precedence.ts';
+import { belowFinal, isLater, messageIdOf, timeMsOf, type Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
 import { WITHDRAWN } from '../precedence/stated-value.ts';
 import { codeNames } from './alike-results.ts';
@@ -171,6 +171,9 @@ function cancel(
   attendLeft(report, by, settling);
 }
 
+/** A message may state one organism as final and another one as preliminary: it leaves neither. */
+const isLaterMessage = (a: Precedence, b: Precedence): boolean => isLater(a, b) && messageIdOf(a) !== messageIdOf(b);
+
 /** The result was stated before, by its time alone: statements of one time may be one message. */
 const isOlder = (draft: Draft, precedence: Precedence): boolean => {
   const stated = statusPrecedence(draft);
@@ -256,7 +259,7 @@ function settleMergedGroup(
   const newest = group.find((draft) => membership !== '' && finalPrecedence(draft) === membership);
   if (newest === undefined || !wasComplete(reportOf.get(newest), membership)) return;
   for (const draft of group) {
-    if (isWithdrawn(draft) || !isLater(membership, statusPrecedence(draft))) continue;
+    if (isWithdrawn(draft) || !isLaterMessage(membership, statusPrecedence(draft))) continue;
     // A correction may be about one of several final results.
     if (isBelowFinal(draft) || newest.content['status'] === 'final') leave(draft, membership, by, settling);
   }
@@ -289,7 +292,8 @@ function notePreliminary(observations: readonly Stating[], stated: ReadonlySet<D
     if (by === undefined) continue;
     const below = isBelowFinal(other.draft) ? other.draft : by.draft;
     const final = below === by.draft ? other.draft : by.draft;
-    const isLeft = isBelowFinal(below) && isFinal(final) && isLater(finalPrecedence(final), statusPrecedence(below));
+    const isLeft =
+      isBelowFinal(below) && isFinal(final) && isLaterMessage(finalPrecedence(final), statusPrecedence(below));
     if (!isLeft || isNoted.has(below) || (below === by.draft && by.isKnown)) continue;
     isNoted.add(below);
     const at = locate(by.segment);

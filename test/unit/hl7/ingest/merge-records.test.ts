@@ -131,6 +131,15 @@ test.each<readonly [string, readonly SentResults[], readonly string[], isListed:
     false,
   ],
   [
+    'an organism that a final report has below final stays, and is not listed',
+    [
+      { at: 1, orders: [{ obx: ['ST|A^A^L||E. coli', 'ST|A^A^L||Klebsiella|P'] }] },
+      { at: 2, orders: [{ filler: 'F2', obx: ['NM|G^G^L||90'] }] },
+    ],
+    ['90 final', 'E. coli final', 'Klebsiella preliminary'],
+    false,
+  ],
+  [
     'no growth without OBX-4 stays beside two final organisms, and is listed',
     [said(1, 'P', 'ST', 'No growth'), { at: 2, orders: [{ obx: ['ST|A^A^L|1|E. coli', 'ST|A^A^L|2|Klebsiella'] }] }],
     ['E. coli final', 'Klebsiella final', 'No growth preliminary'],
