@@ -116,7 +116,10 @@ export function isRepetition(sent: Person, stored: StoredPerson, placeholders: R
 
 /** Checks for a name in common, with a given name that is not provisional. */
 export const hasNameOf = (a: Person, b: Person): boolean =>
-  a.names.some((one) => b.names.some((other) => !comparable(one).isProvisional && isSameName(one, other, 'short')));
+  a.names.some((one) =>
+    b.names.some((other) => !isProvisionalName(one) && !isProvisionalName(other) && isSameName(one, other, 'short')),
+  );
+const isProvisionalName = (name: PersonName): boolean => comparable(name).isProvisional;
 
 /** Checks for a person born within a year before a day, who may be named or numbered like the mother. */
 export function isNewborn({ birthDate, names }: Person, today: string): boolean {
@@ -133,25 +136,30 @@ export const isNewbornWithNumberOf = (person: Person, stored: Person, today: str
   !isNewborn(stored, today) &&
   !hasNameOf(person, stored) &&
   person.birthDate?.slice(2) !== (stored.birthDate?.slice(2) ?? '') &&
-  !stored.names.some((name) => comparable(name).isProvisional);
+  !stored.names.some(isProvisionalName);
 
 /** Checks for a newborn without a name, and a person older than a year who has one and had no provisional name. */
 export function isUnnamedBeside(
-  person: Person,
+  sent: Person,
   stored: StoredPerson,
   today: string,
   placeholders: ReadonlySet<string>,
 ): boolean {
-  const born = usableDate(stored.birthDate, placeholders);
-  if (born === undefined || yearsBetween(born, today) <= 1 || !isNewborn(person, today)) return false;
-  if (person.birthDate !== undefined && mayBeMistyped(person.birthDate, born)) return false;
+  const [sentDate, storedDate] = [sent, stored].map(({ birthDate }) => usableDate(birthDate, placeholders));
   const names = [...stored.names, ...stored.said.map(({ name }) => name)];
-  return (
-    person.names.length > 0 &&
-    person.names.every((name) => comparable(name).isNewborns) &&
-    !names.some((name) => comparable(name).isProvisional)
-  );
+  const isOld = (date: string | undefined): boolean => date !== undefined && yearsBetween(date, today) > 1;
+  if (isOld(storedDate) === isOld(sentDate)) return false;
+  if (storedDate !== undefined && sentDate !== undefined && mayBeMistyped(sentDate, storedDate)) return false;
+  const [young, old] = isOld(storedDate) ? [sent.names, names] : [names, sent.names];
+  // An infant who is registered without a name may be older than a year.
+  if (isOld(sentDate) && storedDate !== undefined) return false;
+  return young.length > 0 && young.every((name) => isNewbornsOf(name, old)) && !old.some(isProvisionalName);
 }
+
+/** An adult without identification may be `DOE^MALE`: such a name is a newborn's only with the family name of the other person. */
+const isNewbornsOf = (name: PersonName, others: readonly PersonName[]): boolean =>
+  comparable(name).isNewborns &&
+  (!/^(?:fe)?male(?!\p{L})/iu.test(name.given ?? '') || others.some((other) => isSameFamily(name, other)));
 
 /** Checks for a known birth date more than a year before a day. */
 export const isOlder = (person: Person | undefined, today: string): boolean =>

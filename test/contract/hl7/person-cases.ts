@@ -346,6 +346,17 @@ export function personCases(subject: () => PatientSubject): void {
         },
       );
 
+      test.each([
+        ['an ADT', 'SMITH^BABYBOY'],
+        ['an ADT', 'SMITH^MARY GIRL'],
+        ['a result', 'SMITH^BABYBOY'],
+      ])('nor does the mother become the newborn without a birth date of %s: %s', async (what, name) => {
+        const { adt, oru, active } = history();
+        await (what === 'a result' ? oru : adt)({ of: 'm', name, data: 'baby' });
+        expect(await adt({ ...MARY, data: 'mary' })).toBe('AA W 205 PID^1^3^1^1');
+        expect(await active()).toEqual(['-: baby', 'm 1990-04-05: mary']);
+      });
+
       test('nor the sister of three years', async () => {
         const { adt, active } = history();
         await adt({ of: 'a', name: 'SMITH^AMY', born: '20230301', sex: 'F', data: 'amy' });
@@ -356,12 +367,15 @@ export function personCases(subject: () => PatientSubject): void {
 
       test.each([
         ['whose laboratory knows no name', 'UNKNOWN^UNKNOWN', 'SMITH^MARY'],
-        ['who was without identification', 'DOE^MALE 3', 'DOE^MALE 3'],
+        ['who was without identification', 'DOE^FEMALE 3', 'DOE^FEMALE 3'],
+        ['who is without identification in the laboratory', 'DOE^FEMALE 3', 'SMITH^MARY'],
+        ['who was registered as a baby and got a name', 'SMITH^BABYGIRL', 'SMITH^BABYGIRL'],
       ])('is not a patient %s', async (_who, name, before) => {
-        const { adt, oru } = history();
-        await adt({ of: 'm', name: before, born: '19900405', day: '01' });
-        await adt({ ...MARY, day: '02' });
-        expect(await oru({ of: 'm', name })).toBe('AA');
+        const { adt, oru, active } = history();
+        await adt({ of: 'm', name: before, sex: 'F', ...(before.includes('BABY') && { born: '20250101' }), day: '01' });
+        expect(await adt({ ...MARY, ...(before.includes('BABY') && { born: '20250101' }), day: '02' })).toBe('AA');
+        expect(await oru({ of: 'm', name, data: 'lab' })).toBe('AA');
+        expect(await active()).toEqual([expect.stringMatching(/^m [\d-]+: lab$/)]);
       });
 
       test('gives it up to the mother, and does not get it back', async () => {
