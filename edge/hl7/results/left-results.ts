@@ -231,15 +231,15 @@ export function settleMerged(patientId: string, changed: ReadonlySet<Draft>, by:
       .ofPatient('DiagnosticReport', patientId)
       .flatMap(({ draft }) => resultsOf(draft, settling).map((each) => [each, draft] as const)),
   );
-  const groups = Map.groupBy(all, ({ key }) => JSON.stringify(key));
-  for (const group of groups.values()) {
-    const drafts = group.map(({ draft }) => draft);
-    if (drafts.some((draft) => changed.has(draft))) settleMergedGroup(drafts, reportOf, by, settling);
-  }
   for (const report of changed) {
     const cancelled = report.remembered.registers.get(WITHDRAWN);
     if (report.type === 'DiagnosticReport' && cancelled !== undefined)
       cancel(report, cancelled.precedence, by, settling);
+  }
+  const groups = Map.groupBy(all, ({ key }) => JSON.stringify(key));
+  for (const group of groups.values()) {
+    const drafts = group.map(({ draft }) => draft);
+    if (drafts.some((draft) => changed.has(draft))) settleMergedGroup(drafts, reportOf, by, settling);
   }
   settleParents(settling);
   const stating = all
@@ -260,8 +260,12 @@ function settleMergedGroup(
   if (newest === undefined || !wasComplete(reportOf.get(newest), membership)) return;
   for (const draft of group) {
     if (isWithdrawn(draft) || !isLaterMessage(membership, statusPrecedence(draft))) continue;
-    // A correction may be about one of several final results.
-    if (isBelowFinal(draft) || newest.content['status'] === 'final') leave(draft, membership, by, settling);
+    if (isBelowFinal(draft) && isWithdrawn(newest)) {
+      // The withdrawal of one result does not show whether the others are still valid.
+      noteMissing(by, settling);
+      attendLeft(draft, by, settling);
+      // A correction may be about one of several final results.
+    } else if (isBelowFinal(draft) || newest.content['status'] === 'final') leave(draft, membership, by, settling);
   }
 }
 

@@ -178,3 +178,21 @@ test.each<readonly [string, readonly SentResults[], readonly string[], isListed:
     }
   }
 });
+
+test.each([
+  ['withdraws another one', { at: 2, orders: [{ obx: ['ST|A^A^L||E. coli|X'] }] }, ['Klebsiella preliminary'], true],
+  ['is cancelled', { at: 2, orders: [{ status: 'X', obx: ['ST|A^A^L||E. coli'] }] }, [], false],
+])('a preliminary organism in a merge: the report of the other record %s', (_, later, live, isListed) => {
+  const pid = (number: string): string => `${number}^^^HOSP^MR||Smith^Ann||19800203|F`;
+  for (const numbers of [
+    ['A1', 'B1'],
+    ['B1', 'A1'],
+  ] as const) {
+    const world = createWorld();
+    world.send(resultMessage(said(1, 'P', 'ST', 'E. coli', 'Klebsiella'), pid(numbers[0])));
+    world.send(resultMessage(later, pid(numbers[1])));
+    world.send(`${msh('ADT^A40')}\nPID|1||${pid('A1')}\nMRG|B1^^^HOSP^MR`);
+    expect(liveIn(world)).toEqual(live);
+    expect(world.attention.map(({ kind }) => kind)).toEqual(isListed ? ['result-missing'] : []);
+  }
+});
