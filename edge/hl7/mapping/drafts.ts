@@ -8,7 +8,7 @@ import type { IdentifierRow } from '../../store/patient-identity.ts';
 import { elementDifferences } from '../../store/resource-differences.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyStatement, supersede, type Applied } from '../precedence/apply.ts';
-import { combined, filled } from '../precedence/combine.ts';
+import { combined, joined } from '../precedence/combine.ts';
 import type { Recorded } from '../precedence/stated-value.ts';
 import { isOfElement } from '../precedence/element.ts';
 import { editIdentifiers, isListed } from '../precedence/identifiers.ts';
@@ -79,8 +79,8 @@ export interface Drafts {
   ) => Pick<Applied, 'isStale' | 'isTied'>;
   /** Combines another record of the same resource: its later values count. */
   readonly absorb: (draft: Draft, other: Recorded) => Pick<Applied, 'isTied'>;
-  /** Adds the elements of another record of the same patient that this one lacks. */
-  readonly fill: (draft: Draft, other: Recorded) => void;
+  /** Adds the statements of another record of the same patient. */
+  readonly join: (draft: Draft, other: Recorded) => void;
   /** Marks a document that another one replaced. */
   readonly supersede: (draft: Draft, precedence: Precedence) => void;
   /** Changes the content without changing precedences. */
@@ -203,7 +203,7 @@ export function createDrafts(
       change(draft, said);
       return said;
     },
-    fill: (draft, other) => change(draft, filled(draft, other)),
+    join: (draft, other) => change(draft, joined(draft, other, names)),
     apply: (draft, contributions, precedence, isWithdrawal = false, segment = '') => {
       for (const { field, element } of contributions) draft.origins.push({ element, field: field || segment });
       const subject = { isPatient: draft.type === 'Patient', names, isWithdrawal };

@@ -9,7 +9,7 @@ import { rememberMerge } from './merge-register.ts';
 import type { PatientContext } from './patient-context.ts';
 import { link } from './survivor.ts';
 
-/** Merges the record into the patient, whose identifiers and missing elements it becomes. */
+/** Merges the record into the patient, which gets its identifiers and statements. */
 export function absorb(id: string, patient: Draft, precedence: Precedence, { drafts, context }: PatientContext): Merge {
   const record = drafts.byId('Patient', id);
   if (record === undefined) throw new TypeError('an absorbed record was looked up');
@@ -23,7 +23,7 @@ export function absorb(id: string, patient: Draft, precedence: Precedence, { dra
   drafts.teach(patient, record.numbers);
   const numbers = record.numbers.map(([authority, value]) => ({ authority, value, led: true }));
   for (const number of numbers) drafts.forget(record, number);
-  drafts.fill(patient, record);
+  drafts.join(patient, record);
   drafts.apply(record, [link('replaced-by', patient)], ADDED, false, 'PID-3');
   drafts.apply(patient, [link('replaces', record)], ADDED, false, 'PID-3');
   rememberMerge(record, patient, precedence, drafts);

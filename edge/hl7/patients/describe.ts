@@ -16,6 +16,8 @@ interface Description {
   readonly segments: PatientSegments;
   readonly action: EventRule['patient'];
   readonly record: Draft;
+  /** Patients that the record was renumbered to. */
+  readonly joined: readonly Draft[];
   /** `merged`: the record belongs to a merged patient, and stays inactive. */
   readonly state: 'new' | 'known' | 'merged';
   readonly identifiers: readonly ReadIdentifier[];
@@ -27,7 +29,7 @@ interface Description {
 
 /** Writes the personal data to the record of the identifier. */
 export function describe(
-  { segments, action, record, state, identifiers, leading, foreign, aliasRefused }: Description,
+  { segments, action, record, joined, state, identifiers, leading, foreign, aliasRefused }: Description,
   identity: PatientContext,
 ): void {
   const { drafts, context, clock } = identity;
@@ -36,7 +38,7 @@ export function describe(
   const contributions = demographics(segments, foreign, aliasRefused, identity);
   // A result's or document's data about its patient has the lowest precedence: it fills only elements without a value.
   const precedence = action === 'ensure' ? clock.lowPrecedenceOf(timing) : clock.precedenceOf(timing);
-  if (isDescribed && state === 'merged') {
+  if (isDescribed && state === 'merged' && joined.length === 0) {
     const message =
       'This identifier belongs to a merged patient. The personal data was updated there, not in the survivor.';
     note(context, 'W', '205', `${locate(pid, 3)}^1^1`, message, 'merged-number');
@@ -46,6 +48,9 @@ export function describe(
   const onlyIdentifiers = contributions.filter(({ element }) => element === 'identifier');
   const applied = [...isActive, ...(action === 'deactivate' ? onlyIdentifiers : contributions)];
   if (drafts.apply(record, applied, precedence).isStale && action !== 'ensure') noteStale(pid, context);
+  // The identifiers are those of the merged record.
+  const personal = applied.filter(({ element }) => element !== 'identifier' && element !== 'active');
+  for (const patient of joined) drafts.apply(patient, personal, precedence);
 
   const own = identifiers.filter(
     (identifier) => !foreign.has(identifier) && (isDescribed || identifier.isAlternate !== true),

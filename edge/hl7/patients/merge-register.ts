@@ -23,8 +23,17 @@ export const newestMerge = (a: Draft, b: Draft): Precedence => newestOf(a, b, me
 export const mergedWith = ({ remembered }: Draft): string[] =>
   [...remembered.registers.keys()].filter((name) => name.startsWith(MERGED)).map((name) => name.slice(MERGED.length));
 
-export function rememberMerge(a: Draft, b: Draft, precedence: Precedence, drafts: Drafts): void {
+/** A renumbering shows that both have been one person's: statements about the merged patient count for the survivor too. */
+export const isRenumbered = (a: Draft, b: Draft): boolean => a.remembered.registers.get(mergeName(b))?.held === true;
+
+export function rememberMerge(
+  a: Draft,
+  b: Draft,
+  precedence: Precedence,
+  drafts: Drafts,
+  isRenumbering = isRenumbered(a, b),
+): void {
   const newest = later(precedence, newestMerge(a, b));
-  drafts.remember(a, mergeName(b), newest);
-  drafts.remember(b, mergeName(a), newest);
+  drafts.remember(a, mergeName(b), newest, isRenumbering || null);
+  drafts.remember(b, mergeName(a), newest, isRenumbering || null);
 }

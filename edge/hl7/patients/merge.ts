@@ -13,7 +13,7 @@ import { timed } from '../precedence/clock.ts';
 import { ADDED, type Precedence } from '../precedence/precedence.ts';
 import { MRG } from '../mapping/segments/mrg.ts';
 import type { PatientContext } from './patient-context.ts';
-import { rememberMerge } from './merge-register.ts';
+import { isRenumbered, rememberMerge } from './merge-register.ts';
 import { link } from './survivor.ts';
 import { resolveMerged, type MergedPatients } from './resolve-merged.ts';
 import type { Person } from './person.ts';
@@ -107,6 +107,7 @@ export function mergeAway(
     drafts.apply(mergedPatient, [link('replaced-by', survivor)], ADDED);
     drafts.apply(survivor, [link('replaces', mergedPatient)], ADDED);
     rememberMerge(mergedPatient, survivor, precedence, drafts);
+    if (isRenumbered(mergedPatient, survivor)) drafts.join(survivor, mergedPatient);
   }
   keepAsOld(
     survivor,

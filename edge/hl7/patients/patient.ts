@@ -8,7 +8,7 @@ import { objectsOf } from '../../../shared/json.ts';
 import type { NewAlias } from '../../store/hl7.ts';
 import { besideTrait, DESCRIBED, knownBy, nameOfAuthority, traitsOf } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
-import type { Draft } from '../mapping/drafts.ts';
+import type { Draft, Drafts } from '../mapping/drafts.ts';
 import type { EventRule } from '../mapping/tables/events.ts';
 import type { Timing } from '../precedence/clock.ts';
 import type { PatientContext, PatientSegments } from './patient-context.ts';
@@ -20,8 +20,10 @@ import { describe } from './describe.ts';
 import { mothersLast } from './mothers-identifier.ts';
 import { keepAsOld, mergedPatientsOf, mergeAway, readMrg, type Merge, type ReadMrg } from './merge.ts';
 import { orderMerge } from './merge-order.ts';
+import { isRenumbered, rememberMerge } from './merge-register.ts';
 import { renumbering, retireIdentifiers } from './renumber.ts';
 import { survivorOf } from './identifier-holders.ts';
+import { pathOfMerges } from './survivor.ts';
 import { resolve, type MovedIdentifier, type Promoted, type Resolution } from './resolve.ts';
 import { isNewborn, type Person } from './person.ts';
 import {
@@ -80,7 +82,7 @@ function byRenumbering(
   if (renumbered.kind === 'refused') return undefined;
   const precedence = identity.clock.precedenceOf(segments.timing);
   const renamed: SentPatient = { ...sent, identifiers: renumbered.identifiers };
-  if (renumbered.kind === 'merge') return mergeAndFill(segments, rule, renamed, identity);
+  if (renumbered.kind === 'merge') return mergeAndJoin(segments, rule, renamed, renumbered.patient, identity);
   const absorbed =
     renumbered.kind === 'absorb' ? [absorb(renumbered.record, renumbered.patient, precedence, identity)] : [];
   // The patient of the old identifier has the new one now: the rest is as for any other event.
@@ -98,18 +100,20 @@ function byRenumbering(
   return { ...mapped, merges: [...absorbed, ...mapped.merges], moved };
 }
 
-/** A renumbering that merges two records loses nothing: the survivor gets the elements that it lacks. */
-function mergeAndFill(
+/** A renumbering that merges two records, or follows their merge: all messages are about the survivor. */
+function mergeAndJoin(
   segments: PatientSegments,
   rule: EventRule,
   sent: SentPatient,
+  patient: Draft,
   identity: PatientContext,
 ): MappedPatient | undefined {
   const { drafts } = identity;
   const mapped = byPid(segments, { ...rule, patient: 'merge' }, sent, identity);
-  for (const { from, to } of mapped?.merges ?? []) {
-    const [merged, survivor] = [drafts.byId('Patient', from), drafts.byId('Patient', to)];
-    if (merged !== undefined && survivor !== undefined) drafts.fill(survivor, merged);
+  const [, survivor] = pathOfMerges(patient, drafts);
+  if (survivor !== undefined) {
+    rememberMerge(patient, survivor, '', drafts, true);
+    drafts.join(survivor, patient);
   }
   return mapped;
 }
@@ -214,7 +218,10 @@ function byPid(
   const leading = resolution.leading ?? leadingOf(identifiers);
   const aliasRefused = resolution.isAliasRefused ? leading : undefined;
   const isOldest = isOlderThanAll(segments.timing, record, identity);
-  describe({ segments, action, record, state, identifiers, leading, foreign, aliasRefused }, identity);
+  describe(
+    { segments, action, record, joined: joinedTo(record, drafts), state, identifiers, leading, foreign, aliasRefused },
+    identity,
+  );
   if (isAdmission) for (const each of new Set([record, patient])) drafts.rememberPerson(each, [DESCRIBED]);
   drafts.rememberPerson(record, resolution.beside.map(besideTrait));
   // A contradicting statement counts only while it is current, unless it is older than all others.
@@ -233,6 +240,13 @@ function byPid(
   if (merges === undefined) return undefined;
   const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
   return { patient, merges: [...absorbed, ...merges], moved: resolution.moved, aliases };
+}
+
+/** The patients that a merged record was renumbered to. */
+function joinedTo(record: Draft, drafts: Drafts): readonly Draft[] {
+  const path = pathOfMerges(record, drafts);
+  const end = path.findIndex((patient, at) => !isRenumbered(patient, path[at + 1] ?? patient));
+  return path.slice(1, end + 1);
 }
 
 /** Reports a stale merge. Without it, the identifiers of MRG in PID are of another patient. */

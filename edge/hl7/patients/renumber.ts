@@ -24,7 +24,7 @@ export type Renumbering =
   /** Only results or documents made the record of one of the identifiers: the patient of the other absorbs it. */
   | ({ readonly kind: 'absorb'; readonly patient: Draft; readonly record: string } & Sorted)
   /** Another record of the same person has the new identifier. */
-  | ({ readonly kind: 'merge' } & Sorted)
+  | ({ readonly kind: 'merge'; readonly patient: Draft } & Sorted)
   /** No patient has the old identifier: PID decides. */
   | ({ readonly kind: 'by-pid' } & Sorted)
   /** The reason has been reported. */
@@ -103,17 +103,17 @@ export function renumbering(
   if (first === undefined) {
     // If the survivor has the new identifier, the merge was sent again.
     return survivor !== patient && own.length > 0
-      ? { kind: 'merge', identifiers }
+      ? { kind: 'merge', patient, identifiers }
       : { kind: 'renumber', patient, moved, identifiers };
   }
   const other = more.length === 0 ? drafts.byId('Patient', first) : undefined;
   if (other !== undefined && isRecordOf(other.id) && !isOfAnother(survivor.id) && !compared.contradictsRecord(other.id))
     return { kind: 'absorb', patient: survivor, record: other.id, identifiers };
   // The merge is rejected, because the patient of MRG-1 is merged into another one.
-  if (survivor !== patient) return { kind: 'merge', identifiers };
+  if (survivor !== patient) return { kind: 'merge', patient, identifiers };
   if (other !== undefined && isRecordOf(patient.id) && agreesWith(other.id))
     return { kind: 'absorb', patient: other, record: patient.id, identifiers };
-  if (other !== undefined && isSameAs(other.id)) return { kind: 'merge', identifiers };
+  if (other !== undefined && isSameAs(other.id)) return { kind: 'merge', patient, identifiers };
   // The renumbering was sent again: another person's record has the identifier too.
   if (own.some(({ led }) => led))
     return { kind: 'renumber', patient, moved: moved.filter(({ led }) => !led), identifiers };

@@ -1,10 +1,13 @@
 /**
  * Combines two records of one resource, as if all statements had been about one of them (edge/docs/behaviour.md, HL7 v2, Which
- * resource). Not for patients, whose lists combine several fields. Pure.
+ * resource; Merges). Pure.
  */
-import { isRival, settled, union, type Applied } from './apply.ts';
+import { applyStatement, isRival, settled, union, type Applied, type Subject } from './apply.ts';
+import { fixed } from './contribution.ts';
 import { readElement, setOrDelete } from './element.ts';
 import { heldHistory, historyOf } from './history.ts';
+import { isList } from './list.ts';
+import { later, stampOf } from './registers.ts';
 import {
   ARRIVED,
   elementsOf,
@@ -23,7 +26,7 @@ import {
 } from './stated-value.ts';
 
 /**
- * Adds the other record's later and only statements to `kept`. The reference to the patient stays.
+ * Adds the other record's later and only statements to `kept`, which is no patient. The reference to the patient stays.
  *
  * @param other with references to the survivor's resources already
  */
@@ -62,7 +65,7 @@ export function combined(kept: Recorded, other: Recorded): Applied {
 /** Elements of a Patient with one of several members (FHIR R4, choice of data types). */
 const CHOICES: readonly string[] = ['deceased', 'multipleBirth'];
 /** Elements that say which record it is. */
-const OWN: ReadonlySet<string> = new Set(['identifier', 'link', 'active']);
+const OWN: ReadonlySet<string> = new Set(['identifier', 'link', 'active', 'merged', 'seealso']);
 
 /** The element of a member, such as `deceasedBoolean`, or of a register, such as `name PID-5`. */
 export const rootOf = (name: string): string => {
@@ -70,14 +73,27 @@ export const rootOf = (name: string): string => {
   return CHOICES.find((choice) => member.startsWith(choice)) ?? member;
 };
 
-/** Adds the elements of another record of the same patient that `kept` lacks, with their precedences. */
-export function filled(kept: Recorded, other: Recorded): Recorded {
-  const present = new Set(Object.keys(kept.content).map(rootOf));
-  const lacking = Object.entries(other.content).filter(([member]) => !OWN.has(member) && !present.has(rootOf(member)));
-  const added = new Set(lacking.map(([member]) => rootOf(member)));
-  const registers = [...other.remembered.registers].filter(([name]) => added.has(rootOf(name)));
-  return {
+/**
+ * Combines two records of one patient, as if all messages had been about `kept`. Additions of FHIR clients to the other record
+ * fill only elements that `kept` lacks.
+ */
+export function joined(kept: Recorded, other: Recorded, names: Subject['names']): Recorded {
+  const stated = other.remembered.registers;
+  const present = new Set([...Object.keys(kept.content), ...kept.remembered.registers.keys()].map(rootOf));
+  const isLacking = (name: string): boolean => !OWN.has(rootOf(name)) && !present.has(rootOf(name));
+  const lacking = Object.entries(other.content).filter(([member]) => isLacking(member));
+  const registers = [...stated].filter(([name]) => isLacking(name));
+  let record: Recorded = {
     content: { ...kept.content, ...Object.fromEntries(lacking) },
-    remembered: { ...kept.remembered, registers: new Map([...registers, ...kept.remembered.registers]) },
+    remembered: { ...kept.remembered, registers: new Map([...kept.remembered.registers, ...registers]) },
   };
+  for (const [name, { precedence, held }] of stated) {
+    const [root = '', field = ''] = name.split(' ');
+    if (OWN.has(root) || (isList(root) && field === '')) continue;
+    const [said, at] = isList(root)
+      ? [fixed(root, held, field), precedence]
+      : [fixed(name, readElement(other.content, name) ?? null), later(precedence, stampOf(other.remembered, name))];
+    record = applyStatement(record.content, record.remembered, [said], at, { isPatient: true, names });
+  }
+  return record;
 }
