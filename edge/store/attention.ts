@@ -6,11 +6,11 @@ export const ATTENTION_KINDS = [
   'possible-duplicate',
   /** A corrected, withdrawn or deleted result arrived after a newer one. */
   'stale-correction',
-  /** Two final values of a result have one time, or a withdrawal and what it hides. */
+  /** Two values of a result have one time, or a withdrawal and what it hides. */
   'tied-result',
   /** A correction fits none of the results that are known, or several. */
   'correction-unmatched',
-  /** A text was stored beside a final one, and only one of them may be right. */
+  /** A text was stored beside a final one, or results below final arrived out of order: only one of them may be right. */
   'result-unclear',
   /** A newer final message no longer has a final result. */
   'result-missing',

@@ -30,7 +30,7 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
   },
   'tied-result': {
     title: 'Results with the same time',
-    why: 'Two final values, or a withdrawal and a value, have the same time, so either may be the later one.',
+    why: 'Two values, or a withdrawal and a value, have the same time, so either may be the later one.',
     next: 'replay',
     todo: 'Check whether the newer result is right. If it is, dismiss; if not, replay the message.',
   },
@@ -41,12 +41,12 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
     todo: 'Find the result that it corrects. Ask the sender to send its order number, code and time of collection.',
   },
   'result-unclear': {
-    title: 'Texts of different length',
+    title: 'Unclear versions of a result',
     why:
-      'Two final texts have one order number, code and time, and one is much shorter. A shorter newer text was kept beside the ' +
-      'other, since it may be an addendum. A longer newer text replaced the other.',
+      'It is unclear which of several results with one order number, code and time replaces another. A text is much shorter, or ' +
+      'messages with results below final arrived out of order.',
     next: 'ask-sender',
-    todo: 'Compare the texts. If both are valid, ask the sender for one text; if one is wrong, ask the sender to withdraw it.',
+    todo: 'Compare them. If all are valid, ask the sender for one text, or for OBX-4; if one is wrong, ask the sender to withdraw it.',
   },
   'result-missing': {
     title: 'Results that are no longer sent',

@@ -4,6 +4,7 @@
  */
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { readTimestamp, zoneOf, type Timestamp } from '../../../shared/hl7/time.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -14,7 +15,7 @@ import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { tooLongEntries, tooManyNames } from '../mapping/index-limit.ts';
 import { createTranslation, type MissingCode, type CodeTables, type Translate } from '../mapping/translate.ts';
 import { NO_EVENT, NO_PROCESSING_ID, settingFindings } from '../message/header-findings.ts';
-import { clockOf, clockOfNow } from '../precedence/clock.ts';
+import { clockOf, clockOfNow, isAhead } from '../precedence/clock.ts';
 import type { Ruled } from '../rules/apply.ts';
 import { ownAuthority } from '../results/order-number.ts';
 import type { SenderSettings } from './sender/settings.ts';
@@ -115,7 +116,7 @@ const FAILURE: AckError = {
   code: '207',
   severity: 'E',
   at: 'MSH^1',
-  message: 'The gateway failed to process the message. It is stored and will be retried; it can also be sent again.',
+  message: ERROR_REASONS[FAILED],
   reason: FAILED,
 };
 
@@ -123,8 +124,7 @@ const CROWDED: AckError = {
   code: '205',
   severity: 'E',
   at: 'PID^1^3',
-  message:
-    'More than 100 patients share this identifier. If it is a placeholder, add it to the site’s placeholder list.',
+  message: ERROR_REASONS['too-many-patients'],
   reason: 'too-many-patients',
 };
 
@@ -132,16 +132,22 @@ const EXCESS: AckError = {
   code: '207',
   severity: 'E',
   at: 'MSH^1',
-  message:
-    'The stored patients and results that the message concerns have more than 16 MiB. Send several messages, each about fewer of them.',
+  message: ERROR_REASONS['too-much-stored'],
   reason: 'too-much-stored',
+};
+
+const AHEAD: AckError = {
+  code: '207',
+  severity: 'W',
+  message: ERROR_REASONS['clock-ahead'],
+  reason: 'clock-ahead',
 };
 
 const REUSED: AckError = {
   code: '205',
   severity: 'W',
   at: 'MSH^1^10',
-  message: 'Another message with this control id is stored. This one was processed as a new message.',
+  message: ERROR_REASONS['control-id-reused'],
   reason: 'control-id-reused',
 };
 
@@ -165,6 +171,12 @@ function mapReading(input: DecisionInput, findings: AckError[], translate: Trans
   if (outline === undefined || rule === undefined) return undefined;
   const zone = zoneOf(timeOf(header, findings), settings.timeZone);
   const clock = clockOf(input.messageId, header.dateTime, zone);
+  const recorded = outline.patients[0]?.timing.times[0];
+  for (const [at, time] of [
+    ['MSH^1^7', header.dateTime],
+    ['EVN^1^2', recorded],
+  ] as const)
+    if (isAhead(time, zone, input.messageId)) findings.push({ ...AHEAD, at });
   return effectsOf({
     header,
     outline,

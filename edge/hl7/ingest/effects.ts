@@ -2,6 +2,7 @@
  * Maps the outline of a message to its effects, with the stored resources that it is about. Pure, so that a dry run is the same
  * code. Values that cannot be mapped are reported to the context.
  */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -24,6 +25,7 @@ import type { FilingRequest } from '../results/asked-results.ts';
 import { fileResults } from '../results/file-results.ts';
 import { filedResults } from '../results/filed-results.ts';
 import { settleLeft } from '../results/left-results.ts';
+import { resultKeyOf } from '../results/result-key.ts';
 import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../mapping/tables/events.ts';
@@ -168,7 +170,7 @@ function applyStatements(
   record: PatientRecord,
   visit: JsonObject | undefined,
   allowedScopes: ReadonlySet<string>,
-  { context, clock }: Pick<FilingRequest, 'context' | 'clock'>,
+  { context, clock, keyContext }: FilingRequest,
 ): Statement[] {
   const skipped = new Set<string>();
   const applied: Statement[] = [];
@@ -191,7 +193,8 @@ function applyStatements(
     const { isCorrection, isWithdrawal } = statement.timing.standing;
     const contributions = [whose, ...ofVisit(draft, visit), ...said];
     const { isStale, isTied } = record.apply(draft, contributions, precedence, isWithdrawal, segment.id);
-    if (isTied) attendTie(draft, record.patient.id, precedence, context.attend);
+    if (isTied && statement.result !== undefined)
+      attendTie(draft, record.patient.id, resultKeyOf(statement.result.sent, keyContext), context.attend);
     if (!isStale) continue;
     noteStale(segment, context);
     if (isCorrection) attendStaleCorrection(statement, draft, record.patient, precedence, context);
@@ -242,8 +245,7 @@ function ofVisit({ type, content }: Draft, visit: JsonObject | undefined): Contr
 }
 
 function noteNotLinked(context: MapContext): void {
-  const message = 'The patients are not linked. Nothing was changed. A37 does not undo a merge; an administrator can.';
-  note(context, 'W', '204', 'PID^2', message, 'not-linked');
+  note(context, 'W', '204', 'PID^2', ERROR_REASONS['not-linked'], 'not-linked');
 }
 
 function noteSkipped({ segment }: Statement, scope: string, context: MapContext): void {

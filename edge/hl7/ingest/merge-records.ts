@@ -22,7 +22,6 @@ import { concludeMerged } from '../results/conclusion.ts';
 import { noteUncertain } from '../results/file-results.ts';
 import { settleMerged, type MergedFiling } from '../results/left-results.ts';
 import { mergeResults } from '../results/merge-results.ts';
-import { statusPrecedence } from '../results/result-state.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
 import { CONDITION_IN_ERROR } from '../mapping/segments/condition.ts';
 
@@ -73,6 +72,7 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
     for (const { kept, isDoubtful = false } of found)
       noteUncertain({ status: 'known', known: kept, isDoubtful }, { segment }, kept.draft, to, context);
     for (const { gone, kept } of found) results.refile(kept, gone.key);
+    const keys = new Map(found.map(({ kept }) => [kept.draft, kept.key]));
     filed.push(...cancelled);
     const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];
     const heirs = new Map(filed.toReversed().map(({ gone, kept }) => [gone, kept]));
@@ -87,7 +87,8 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
     ]);
     for (const { gone, kept } of pairs) {
       const { isTied } = drafts.absorb(kept, { ...gone, content: referringTo(gone.content, stays) });
-      if (isTied) attendTie(kept, to, statusPrecedence(kept), context.attend);
+      const key = keys.get(kept);
+      if (isTied && key !== undefined) attendTie(kept, to, key, context.attend);
       drafts.rewrite(gone, inError(gone));
     }
     const kept = pairs.map((pair) => pair.kept);

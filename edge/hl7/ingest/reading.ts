@@ -2,6 +2,7 @@
  * Reads a message without the database: its text, header, outline and lookup. Never throws for a sender's fault: a message that
  * cannot be read has findings instead.
  */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
 import { isUtf8BeyondAscii, type Charset } from '../../../shared/hl7/charset.ts';
@@ -101,8 +102,7 @@ function ruledOf(message: Message, header: Header, rule: EventRule, rules: LiveR
 function findingOf({ verdict, tooCostly }: Ruled): AckError | undefined {
   const at = 'MSH^1';
   if (tooCostly) {
-    const message = 'The rules of the API key take too long for this message. Send it in parts, or change the rules.';
-    return { code: '207', severity: 'E', at, message, reason: 'rules-too-costly' };
+    return { code: '207', severity: 'E', at, message: ERROR_REASONS['rules-too-costly'], reason: 'rules-too-costly' };
   }
   switch (verdict?.kind) {
     case undefined:

@@ -1,4 +1,5 @@
 /** The documents of a document message: each TXA with the OBX and NTE that follow it. */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -62,7 +63,7 @@ const withoutParent = (txa: Segment): AckError => ({
   code: '101',
   severity: 'W',
   at: locate(txa, 13),
-  message: 'TXA-13 (parent document number) is empty. The document was stored without a parent.',
+  message: ERROR_REASONS['parent-missing'],
   reason: 'parent-missing',
 });
 
@@ -71,7 +72,7 @@ const withoutContent = (txa: Segment): AckError => ({
   code: '101',
   severity: 'W',
   at: locate(txa),
-  message: 'The event needs a document, but no OBX-5 after TXA has any content.',
+  message: ERROR_REASONS['document-without-content'],
   reason: 'document-without-content',
 });
 
@@ -143,7 +144,7 @@ const unknownDocument = (txa: Segment): AckError => ({
   code: '204',
   severity: 'W',
   at: locate(txa, 12),
-  message: 'No stored document has this number. It was stored as cancelled, without content.',
+  message: ERROR_REASONS['unknown-document'],
   reason: 'unknown-document',
 });
 

@@ -1,7 +1,7 @@
 /** Errors of the header alone: envelope, required fields, type, event, version, processing id (HL7 v2.5.1 §2.15.9). */
 import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
 import { isErrorCode, type ErrorCode } from '../../../shared/hl7/error-code.ts';
-import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
+import { ERROR_REASONS, type ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { missingHeaderFields, type Header } from '../../../shared/hl7/header.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -109,8 +109,7 @@ function typeFindings({ messageType }: Header, { hl7_unsupported_types: unsuppor
     return [refused('200', at, 'Queries are not answered. Search with the FHIR API.', 'unsupported-type')];
   }
   if (unsupported === 'keep' || isAcknowledgment({ messageType })) {
-    const message = 'Messages of this type are stored and not mapped.';
-    return [{ code: '200', severity: 'I', at, message, reason: 'type-not-mapped' }];
+    return [{ code: '200', severity: 'I', at, message: ERROR_REASONS['type-not-mapped'], reason: 'type-not-mapped' }];
   }
   const message = 'Messages of this type are not supported. Send ADT, ORU, OUL, MDM, PPR, ORM or OML.';
   return [refused('200', at, message, 'unsupported-type')];

@@ -2,6 +2,7 @@
  * The outline of a message, before anything is looked up: its patients, and the statements about each. It finds missing and
  * misplaced segments and fields, and maps nothing.
  */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
@@ -162,14 +163,14 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
     code: '201',
     severity: 'I',
     at: 'MSH^1^9^1^2',
-    message: 'This event needs no further action. Patient data was updated.',
+    message: ERROR_REASONS['no-effect'],
     reason: 'no-effect',
   },
   'no-resource': {
     code: '201',
     severity: 'I',
     at: 'MSH^1^9^1^2',
-    message: 'The order was stored with the message and not mapped. The patient, allergies and diagnoses were updated.',
+    message: ERROR_REASONS['no-resource'],
     reason: 'no-resource',
   },
 };
@@ -178,7 +179,7 @@ const QUALITY_CONTROL: AckError = {
   code: '0',
   severity: 'I',
   at: 'MSH^1^9',
-  message: 'Quality control is about no patient. It was stored with the message and not mapped.',
+  message: ERROR_REASONS['no-patient'],
   reason: 'no-patient',
 };
 

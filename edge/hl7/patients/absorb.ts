@@ -1,4 +1,5 @@
 /** Combines a record that only results and documents made with the record of the same person. */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { objectsOf } from '../../../shared/json.ts';
 import { isSameIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
@@ -13,8 +14,7 @@ import { link } from './survivor.ts';
 export function absorb(id: string, patient: Draft, precedence: Precedence, { drafts, context }: PatientContext): Merge {
   const record = drafts.byId('Patient', id);
   if (record === undefined) throw new TypeError('an absorbed record was looked up');
-  const message = 'A record that only results or documents made is of this person. It was merged into the patient.';
-  note(context, 'I', '201', 'PID^1^3', message, 'record-absorbed');
+  note(context, 'I', '201', 'PID^1^3', ERROR_REASONS['record-absorbed'], 'record-absorbed');
   const others = objectsOf(record.content['identifier']);
   drafts.identifiers(patient, 'PID-3', (items) => [
     ...items,

@@ -1,4 +1,5 @@
 /** The URIs of the namespaces in one message: from the site, from earlier messages of the API key, and from the message. */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { componentOf, locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
@@ -99,8 +100,6 @@ function assumedBy(
 
 /** Reports a namespace of which messages had several URIs, and lists it once for the administrator. */
 export function noteContestedNamespace(namespace: string, at: string, context: MapContext): void {
-  const message =
-    'Messages have several URIs for this namespace. It finds only a patient whose name and birth date agree.';
-  note(context, 'W', '205', at, message, 'namespace-contested');
+  note(context, 'W', '205', at, ERROR_REASONS['namespace-contested'], 'namespace-contested');
   context.attend({ kind: 'namespace-contested', patients: [], about: namespace, detail: { namespace } });
 }

@@ -1,4 +1,5 @@
 /** The personal data that a PID writes to a patient record. */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
 import { nameOfAuthority } from '../../store/patient-identity.ts';
@@ -39,9 +40,7 @@ export function describe(
   // A result's or document's data about its patient has the lowest precedence: it fills only elements without a value.
   const precedence = action === 'ensure' ? clock.lowPrecedenceOf(timing) : clock.precedenceOf(timing);
   if (isDescribed && state === 'merged' && joined.length === 0) {
-    const message =
-      'This identifier belongs to a merged patient. The personal data was updated there, not in the survivor.';
-    note(context, 'W', '205', `${locate(pid, 3)}^1^1`, message, 'merged-number');
+    note(context, 'W', '205', `${locate(pid, 3)}^1^1`, ERROR_REASONS['merged-number'], 'merged-number');
   }
   const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', action !== 'deactivate')];
   // If the person is deleted, only identifiers are written, so that late messages do not restore the personal data.

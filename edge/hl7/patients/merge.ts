@@ -2,6 +2,7 @@
  * MRG: the patient that a merge merges, and the identifier that a renumbering replaces (HL7 v2.5.1 §3.3.40, §3.3.47 and
  * others).
  */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { objectsOf, sortedJson, type JsonObject } from '../../../shared/json.ts';
@@ -90,8 +91,7 @@ export function mergeAway(
     context.attend({ kind: 'possible-duplicate', patients: [survivor.id, id], detail: { reason: 'merge-of-several' } });
   }
   if (resolved.patients.length === 0 && !resolved.isUnknown) {
-    const message = 'MRG-1 and PID-3 name the same patient. Nothing was merged.';
-    note(context, 'W', '205', at, message, 'already-merged');
+    note(context, 'W', '205', at, ERROR_REASONS['already-merged'], 'already-merged');
     retireOwn(survivor, identifiers, current, identity);
     return [];
   }

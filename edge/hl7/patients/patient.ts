@@ -2,6 +2,7 @@
  * The patient of a PID, and the effect of an event on it (edge/docs/behaviour.md, HL7 v2, Which patient). A merged patient
  * leads to its survivor, so that late messages with the old identifier find the right record.
  */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { objectsOf } from '../../../shared/json.ts';
@@ -134,8 +135,7 @@ function noteContested(identifiers: readonly ReadIdentifier[], { context }: Pati
 }
 
 function noteUnusable(pid: Segment, { context }: PatientContext): undefined {
-  const message = 'PID-3 has only placeholders. Send an identifier of the patient.';
-  note(context, 'E', '101', `${locate(pid, 3)}^1^1`, message, 'placeholder-identifier');
+  note(context, 'E', '101', `${locate(pid, 3)}^1^1`, ERROR_REASONS['placeholder-identifier'], 'placeholder-identifier');
 }
 
 function noteUnclear(pid: Segment, patients: readonly string[], { context }: PatientContext): undefined {
@@ -293,8 +293,7 @@ function isOlderThanAll(timing: Timing, { remembered }: Draft, { clock }: Patien
 /** A43 and similar events: data stays with its patient, and the administrator gets an issue to review. */
 function noteNotMoved(pid: Segment, { person, mrg }: SentPatient, patient: Draft, identity: PatientContext): void {
   const { context } = identity;
-  const message = 'The gateway moves no data between patients for this event. The data of the patient of MRG stays.';
-  note(context, 'W', '205', locate(mrg?.segment ?? pid), message, 'not-moved');
+  note(context, 'W', '205', locate(mrg?.segment ?? pid), ERROR_REASONS['not-moved'], 'not-moved');
   const from = mrg && mergedPatientsOf(mrg, patient.id, person, identity);
   const others = from?.kind === 'resolved' ? from.patients : [];
   const about = context.messageId;

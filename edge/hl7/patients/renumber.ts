@@ -1,4 +1,5 @@
 /** A46, A47: a patient gets another identifier, and the one of MRG becomes an old one (HL7 v2.5.1 §3.3.46, §3.3.47). */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { isJsonObject } from '../../../shared/json.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
@@ -117,9 +118,7 @@ export function renumbering(
   // The renumbering was sent again: another person's record has the identifier too.
   if (own.some(({ led }) => led))
     return { kind: 'renumber', patient, moved: moved.filter(({ led }) => !led), identifiers };
-  const message =
-    'This identifier belongs to another patient, whose name and birth date do not agree. Nothing was changed.';
-  note(context, 'E', '205', leading.at, message, 'number-taken');
+  note(context, 'E', '205', leading.at, ERROR_REASONS['number-taken'], 'number-taken');
   for (const each of others) {
     context.attend({ kind: 'possible-duplicate', patients: [patient.id, each], detail: { reason: 'number-taken' } });
   }

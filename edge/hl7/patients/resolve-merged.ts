@@ -3,7 +3,7 @@
  * rejected, because the sender would assume that it was done.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
-import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
+import { ERROR_REASONS, type ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { PersonName } from '../../store/patient-identity.ts';
 import { agree, isOtherName } from './person.ts';
 import {
@@ -70,8 +70,7 @@ export function resolveMerged(request: MergedRequest): MergedPatients {
   const isUnknown = targets.some(({ kind }) => kind === 'unknown');
   if (first === undefined) return { kind: 'resolved', patients: [], isUnknown, findings: [], left: [] };
   if (first.kind === 'elsewhere') {
-    const message = 'The patient of MRG-1 was already merged into another patient than that of PID-3.';
-    const findings = [finding('E', '204', at, message, 'merged-elsewhere')];
+    const findings = [finding('E', '204', at, ERROR_REASONS['merged-elsewhere'], 'merged-elsewhere')];
     return { kind: 'refused', findings, candidates: [], merged: first.merged };
   }
   if (first.kind !== 'patient') return unresolved(at, first.kind === 'unclear' ? first.candidates : []);
@@ -82,8 +81,8 @@ export function resolveMerged(request: MergedRequest): MergedPatients {
   const unclear = more.flatMap((each) => (each.kind === 'unclear' ? each.candidates : []));
   const merged = ids.filter((id) => id === main || isSamePerson(main, id, request));
   const left = [...ids.filter((id) => !merged.includes(id)), ...unclear];
-  const message = 'MRG-1 names several patients whose names and birth dates do not agree. Only the first was merged.';
-  const findings = left.length === 0 ? [] : [finding('W', '205', at, message, 'merge-of-several')];
+  const findings =
+    left.length === 0 ? [] : [finding('W', '205', at, ERROR_REASONS['merge-of-several'], 'merge-of-several')];
   if (merged.some((id) => isOther(id, request))) {
     const differs =
       'The patient of MRG-1 differs from PID or MRG-7 in name, birth date or sex. It was merged all the same.';
@@ -163,8 +162,11 @@ export function isSamePerson(
 const unique = (ids: readonly string[]): string[] => [...new Set(ids)];
 
 function unresolved(at: string, candidates: readonly string[]): MergedPatients {
-  const message = 'MRG-1 does not single out one patient. Nothing was merged.';
-  return { kind: 'refused', findings: [finding('E', '204', at, message, 'merge-unresolved')], candidates };
+  return {
+    kind: 'refused',
+    findings: [finding('E', '204', at, ERROR_REASONS['merge-unresolved'], 'merge-unresolved')],
+    candidates,
+  };
 }
 
 const finding = (

@@ -3,6 +3,7 @@
  * stored patient with one of the identifiers is a parameter. No ordinary message puts two persons into one record, or splits
  * one person whose records agree (edge/docs/behaviour.md, HL7 v2, Which patient). Pure.
  */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Taught } from '../mapping/assigning-authority.ts';
 import {
@@ -128,8 +129,7 @@ export function resolve(request: ResolveRequest): Resolution {
   );
   const givenNames = isByLeading && uncertain.length === 0 ? 'short' : 'full';
   if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request, givenNames)) {
-    const message = 'The assigning authority is uncertain. The name and birth date identified the patient.';
-    const warning = finding('W', leading.at, message, 'authority-assumed');
+    const warning = finding('W', leading.at, ERROR_REASONS['authority-assumed'], 'authority-assumed');
     const proposed = elsewhere.flatMap(({ sent, stored }) =>
       sent.authority.isAssumed || stored.isAssumed ? [] : (aliasOf(sent.authority.id, stored.authority) ?? []),
     );
@@ -162,9 +162,7 @@ function byOtherIdentifiers(request: ResolveRequest): Resolution {
   if (only !== undefined)
     return { kind: 'known', patient: only, oldRecord: oldRecordOf(only, holders, request), ...PLAIN };
   if (isAdmission) return { kind: 'new', ...PLAIN };
-  const message =
-    'PID-3 has no identifying identifier, and no patient with one of its identifiers agrees in name and birth date.';
-  const refusal = finding('E', first?.at ?? 'PID^1^3', message, 'no-identifying-number');
+  const refusal = finding('E', first?.at ?? 'PID^1^3', ERROR_REASONS['no-identifying-number'], 'no-identifying-number');
   return { kind: 'refused', findings: [refusal], duplicates: [] };
 }
 
@@ -199,8 +197,7 @@ function byLeadingIdentifier(leading: SentIdentifier, all: readonly string[], re
   const agreeing = led.filter((id) => agrees(id, request));
   const [one, ...several] = agreeing;
   if (one === undefined || several.length > 0) return refusedAsAmbiguous(leading, led);
-  const message = 'Several patients have this identifier. The patient that agrees in name and birth date was used.';
-  const warning = finding('W', leading.at, message, 'number-of-several');
+  const warning = finding('W', leading.at, ERROR_REASONS['number-of-several'], 'number-of-several');
   return found(one, leading, holders, request, {
     findings: [warning],
     duplicates: [...duplicates, ...led.filter((id) => id !== one)],
@@ -228,8 +225,7 @@ function byOwner(
     const reassigned = [...new Set([owner, ...holders.map(({ patient }) => patient)])].flatMap((patient) =>
       leading.authority.ids.map((authority) => ({ patient, authority, value: leading.value, led: true })),
     );
-    const message = 'The identifier belonged to another person. It now identifies a new patient.';
-    const findings = [finding('W', leading.at, message, 'number-reassigned')];
+    const findings = [finding('W', leading.at, ERROR_REASONS['number-reassigned'], 'number-reassigned')];
     const isMother = isOfNewborn(owner, request) && request.person.sex !== 'male';
     const promoted = isMother ? ownOfNewborn(owner, leading, request) : undefined;
     return unknown(leading, [], request, { moved: reassigned, promoted, findings, duplicates: [owner] });

@@ -10,7 +10,7 @@ import { changeGeneral, isGeneral } from './general.ts';
 import { readElement, setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
 import { changeList, isList } from './list.ts';
-import { asDefault, isSameTime, isTiedFinal, type Precedence } from './precedence.ts';
+import { asDefault, isSameTime, isTied as areTied, type Precedence } from './precedence.ts';
 import { later, stampOf, type Register, type Remembered } from './registers.ts';
 import {
   elementsOf,
@@ -29,7 +29,7 @@ import {
 export interface Applied extends Recorded {
   /** A contribution that would have changed the resource was skipped, because a newer statement is stored. */
   readonly isStale: boolean;
-  /** A withdrawal hides a statement of the same time, or two final values have one time. */
+  /** A withdrawal hides a statement of the same time, or two values have one time. */
   readonly isTied: boolean;
 }
 
@@ -100,11 +100,15 @@ export function applyStatement(
   return { content: settled(next, state, isPatient), remembered: state, isStale, isTied };
 }
 
-/** Checks for another final value of the result with the same time. */
-export const isRival = ({ content, remembered }: Recorded, value: Json | undefined, precedence: Precedence): boolean =>
-  value !== undefined &&
-  isTiedFinal(remembered.registers.get(VALUE)?.precedence ?? '', precedence) &&
-  wouldChange(content, VALUE, value);
+/** Checks for another value of the result with the same time. */
+export const isRival = (record: Recorded, value: Json | undefined, precedence: Precedence): boolean => {
+  if (value === undefined) return false;
+  const { counting, waiting } = statedIn(record, VALUE);
+  const tied = [counting, waiting].find((stated) => stated !== undefined && areTied(stated.precedence, precedence));
+  const content: JsonObject = {};
+  writeElement(content, VALUE, tied?.value ?? null);
+  return tied !== undefined && wouldChange(content, VALUE, value);
+};
 const VALUE = 'value[x]';
 
 function byElement(contributions: readonly Contribution[]): Map<string, Contribution[]> {

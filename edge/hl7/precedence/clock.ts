@@ -54,12 +54,20 @@ export function clockOfNow(messageId: string, nowMs: number, clock: MessageClock
 
 /** @returns undefined for a time that does not count */
 export function instantMs(text: string | undefined, zone: ZoneFallback, receivedMs: number): number | undefined {
+  // In the hour that a clock shows twice, a message that has just arrived belongs to the second pass.
+  return instantsOf(text, zone).findLast((ms) => ms <= receivedMs + MAX_AHEAD_MS);
+}
+
+/** Checks for a time that does not count because it is in the future. */
+export function isAhead(text: string | undefined, zone: ZoneFallback, messageId: string): boolean {
+  const instants = instantsOf(text, zone);
+  return instants.length > 0 && instantMs(text, zone, timeOfId(messageId)) === undefined;
+}
+
+/** The instants that a time with minutes may mean. */
+function instantsOf(text: string | undefined, zone: ZoneFallback): number[] {
   // An invalid time is reported where its resource is mapped.
   const stamp = text === undefined ? undefined : attempt(() => readTimestamp(text, 'MSH^1^7'));
-  if (stamp?.minute === undefined) return undefined;
-  const latest = receivedMs + MAX_AHEAD_MS;
-  // In the hour that a clock shows twice, a message that has just arrived belongs to the second pass.
-  return offsetsOf(stamp, zone)
-    .map((offset) => Date.parse(fhirDateTime({ ...stamp, offset })))
-    .findLast((ms) => ms <= latest);
+  if (stamp?.minute === undefined) return [];
+  return offsetsOf(stamp, zone).map((offset) => Date.parse(fhirDateTime({ ...stamp, offset })));
 }

@@ -26,7 +26,7 @@ import {
 } from './stated-value.ts';
 
 /**
- * Adds the other record's later and only statements to `kept`, which is no patient. The reference to the patient stays.
+ * Adds the other record's later and only statements to `kept`, which is not a Patient. The reference to the patient stays.
  *
  * @param other with references to the survivor's resources already
  */

@@ -59,9 +59,9 @@ export const isBelowFinalTier = (precedence: Precedence): boolean => precedence.
 
 /** Compares two statements without their tiers and their arrival. */
 export const isAfter = (a: Precedence, b: Precedence): boolean => sentPart(a) > sentPart(b);
-/** Only their arrival shows which of two final statements is later. */
-export const isTiedFinal = (a: Precedence, b: Precedence): boolean =>
-  a.startsWith('1') && b.startsWith('1') && a !== b && sentPart(a) === sentPart(b);
+/** Only their arrival shows which of two statements is later. */
+export const isTied = (a: Precedence, b: Precedence): boolean =>
+  a !== b && a[0] === b[0] && sentPart(a) === sentPart(b);
 const sentPart = (precedence: Precedence): string => precedence.split('|').slice(1, 4).join('|');
 
 /** Compares the times of two statements without their tiers. */

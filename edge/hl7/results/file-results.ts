@@ -2,12 +2,13 @@
  * Finds the resource of each result in a message: a stored one, or a new one beside the others (edge/docs/behaviour.md, HL7 v2,
  * Which result). An uncertain result gets a warning, an uncertain correction also an issue to review.
  */
+import { ERROR_REASONS, type ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { note, quietly, type MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import type { Statement } from '../mapping/statement.ts';
-import type { Precedence } from '../precedence/precedence.ts';
+import { isAfter, messageIdOf, type Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
 import type { Recorded } from '../precedence/stated-value.ts';
 import { findAlike } from './alike-results.ts';
@@ -43,6 +44,8 @@ export interface FiledGroup {
   readonly stored: readonly FiledResult[];
   /** The newest final statement about one of them. */
   readonly membership: Precedence;
+  /** Several messages stated the results that it may mean, and it is not the newest: the order of arrival may decide. */
+  readonly isBetween: boolean;
 }
 
 export interface Filing {
@@ -127,6 +130,9 @@ function fileEquals(
     precedence: clock.precedenceOf(timing),
   }));
   const membership = stored.reduce<Precedence>((newest, { draft }) => later(newest, finalPrecedence(draft)), '');
+  const isLater = (known: FiledResult): boolean =>
+    sent.some(({ precedence }) => !isAfter(precedence, known.precedence));
+  const isBetween = free.some(isLater) && isOfSeveral(free);
   const choices = choose(sent, free, isUnidentified(key));
 
   let place = last;
@@ -151,8 +157,13 @@ function fileEquals(
       wasMissing,
     }));
   });
-  return { members, stored, membership };
+  return { members, stored, membership, isBetween };
 }
+
+/** Checks for results of several messages. Two messages end alike in both orders. */
+const isOfSeveral = (results: readonly FiledResult[]): boolean =>
+  new Set(results.map(({ precedence }) => messageIdOf(precedence))).size > 1 ||
+  results.some(({ draft: { stored } }) => stored !== undefined && stored.version > 1);
 
 /** @param choice for a result of the message, or of a merged record */
 export function noteUncertain(
@@ -164,18 +175,14 @@ export function noteUncertain(
 ): void {
   const { status } = choice;
   const isDoubtful = choice.status === 'known' && choice.isDoubtful === true;
-  if (status === 'unclear') {
-    const message = 'Several stored results have this order number, code and time. This result was stored beside them.';
-    note(context, 'W', '205', locate(segment), message, 'result-unclear');
-  }
+  const report = (message: string, reason: ErrorReason): void =>
+    note(context, 'W', '205', locate(segment), message, reason);
+  if (status === 'unclear') report(ERROR_REASONS['result-unclear'], 'result-unclear');
   if (status === 'beside' || isDoubtful) {
     const message = `This text or the stored text has less than half of the lines of the other. ${isDoubtful ? 'The newer one was' : 'Both were'} kept.`;
-    note(context, 'W', '205', locate(segment), message, 'result-unclear');
+    report(message, 'result-unclear');
   }
-  if (status === 'unmatched') {
-    const message = 'This correction matches no stored result, or several. It was stored beside them.';
-    note(context, 'W', '205', locate(segment), message, 'correction-unmatched');
-  }
+  if (status === 'unmatched') report(ERROR_REASONS['correction-unmatched'], 'correction-unmatched');
   if (status !== 'unmatched' && status !== 'beside' && !isDoubtful) return;
   const kind = status === 'unmatched' ? 'correction-unmatched' : 'result-unclear';
   context.attend({ kind, patients: [patientId], about: `${type}/${id}`, detail: { at: locate(segment) } });

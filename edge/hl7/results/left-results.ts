@@ -3,6 +3,7 @@
  * If a newer final message no longer has a result, it is withdrawn below final, and listed if final. So retracted text does not
  * stay in a final report, and each remaining result has an issue to review.
  */
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { note, type MapContext } from '../mapping/context.ts';
@@ -24,6 +25,7 @@ import {
   isFinal,
   isMissing,
   isText,
+  isWaiting,
   isWithdrawn,
   statusPrecedence,
 } from './result-state.ts';
@@ -60,12 +62,15 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
     stated: new Set(observations.map(({ draft }) => draft)),
     causes: new Map(),
   };
-  for (const group of filing.groups) settleGroup(group, settling);
+  for (const group of filing.groups) {
+    settleGroup(group, settling);
+    noteBetween(group, settling);
+  }
   for (const report of reports.values()) settleCancelled(report, settling);
   for (const each of observations) settleLate(each, settling);
   rememberValues(observations, request.drafts);
   for (const { draft, statement } of observations) settling.causes.set(draft, statement.segment);
-  settleParents(settling);
+  settleParents(settling, new Set(observations.filter(isRepeated).map(({ draft }) => draft)));
   const reportOf = ({ obr }: FiledStatement['result']): Draft | undefined => (obr && reports.get(obr))?.draft;
   const stating = observations.map(({ key, draft, status, statement: { segment }, result }) => {
     return { key, draft, isKnown: status === 'known', segment, report: reportOf(result) };
@@ -73,6 +78,10 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
   notePreliminary(stating, settling.stated, settling);
   removeFromReports(settling);
 }
+
+/** The message states the stored value again. */
+const isRepeated = ({ status, value, before, statement }: FiledStatement): boolean =>
+  status === 'known' && value === before && !statement.timing.standing.isWithdrawal;
 
 /** The members of a group of equal results: what a newer final message no longer has, and what an older one still has. */
 function settleGroup({ members, stored, membership }: FiledGroup, settling: Settling): void {
@@ -137,9 +146,7 @@ function withdraw(draft: Draft, precedence: Precedence, by: Segment, { drafts, c
 }
 
 function noteMissing(segment: Segment, { context }: SettlingRecord, ...field: readonly number[]): void {
-  const message =
-    'A newer message cancels an older result, no longer has it, or changes its parent. It was withdrawn, or put up for review.';
-  note(context, 'W', '205', locate(segment, ...field), message, 'result-missing');
+  note(context, 'W', '205', locate(segment, ...field), ERROR_REASONS['result-missing'], 'result-missing');
 }
 
 function attendLeft(
@@ -150,6 +157,17 @@ function attendLeft(
 ): void {
   const detail = { type, id, at: locate(segment), ...(reason !== undefined && { reason }) };
   context.attend({ kind: 'result-missing', patients: [patientId], about: `${type}/${id}`, detail });
+}
+
+/** Lists a group of which results below final are left: which ones may depend on the order of arrival. */
+function noteBetween({ members, stored, isBetween }: FiledGroup, { context, patientId }: Settling): void {
+  const [first] = members;
+  if (!isBetween || first === undefined || members.length + stored.length < 3) return;
+  const open = [...members, ...stored].find(({ draft }) => isBelowFinal(draft) || isWaiting(draft));
+  if (open === undefined || open.draft.type !== 'Observation') return;
+  const about = `Observation/${open.draft.id}`;
+  const detail = { at: locate(first.statement.segment) };
+  context.attend({ kind: 'result-unclear', patients: [patientId], about, detail });
 }
 
 /** OBR-25 X: results of the report that are below final are withdrawn with it, final ones stay and are listed. */
@@ -203,9 +221,9 @@ function settleLate({ statement, result: { obr }, draft, was, precedence }: File
  * Withdraws an older result of a former parent if it is below final. A final result is listed, and a result that may be valid
  * again.
  */
-function settleParents(settling: SettlingRecord): void {
+function settleParents(settling: SettlingRecord, repeated: ReadonlySet<Draft> = new Set()): void {
   const { drafts, patientId, causes, results } = settling;
-  for (const former of formerResults(results.ofPatient('Observation', patientId), causes, drafts)) {
+  for (const former of formerResults(results.ofPatient('Observation', patientId), causes, repeated, drafts)) {
     const { draft, precedence, wasFinal, isAgain, by } = former;
     if (isBelowFinal(draft)) withdraw(draft, precedence, by, settling);
     else if (!wasFinal && !(isAgain && isMissing(draft))) continue;
@@ -301,9 +319,7 @@ function notePreliminary(observations: readonly Stating[], stated: ReadonlySet<D
     if (!isLeft || isNoted.has(below) || (below === by.draft && by.isKnown)) continue;
     isNoted.add(below);
     const at = locate(by.segment);
-    const message =
-      'A result below final and a final result of this code are in one order. The result below final is kept.';
-    note(context, 'W', '205', at, message, 'preliminary-left');
+    note(context, 'W', '205', at, ERROR_REASONS['preliminary-left'], 'preliminary-left');
     const about = `Observation/${below.id}`;
     context.attend({ kind: 'preliminary-left', patients: [patientId], about, detail: { at, final: final.id } });
   }
@@ -340,11 +356,13 @@ const ANY_TIME = 'at any time';
 const namesIn = (scopes: readonly string[], observed: Observed): string[] =>
   scopes.flatMap((scope) => codeNames(observed).map((name) => `${scope} ${observed.parent} ${name}`));
 
-/** A result that is missing is no longer one of its report, also when an older message states it again. */
+/** A result that is entered in error is no longer one of its report, also when an older message states it again. */
 function removeFromReports({ drafts, results, patientId }: SettlingRecord): void {
-  const missing = results.ofPatient('Observation', patientId).filter(({ isMissing }) => isMissing);
-  if (missing.length === 0) return;
-  const gone = new Set(missing.map(({ draft }) => `Observation/${draft.id}`));
+  const inError = results
+    .ofPatient('Observation', patientId)
+    .filter(({ draft }) => draft.content['status'] === 'entered-in-error');
+  if (inError.length === 0) return;
+  const gone = new Set(inError.map(({ draft }) => `Observation/${draft.id}`));
   for (const { draft } of results.ofPatient('DiagnosticReport', patientId)) {
     const list = [draft.content['result'] ?? []].flat();
     const kept = list.filter((item) => referencesIn([item]).every((reference) => !gone.has(reference)));

@@ -69,10 +69,12 @@ function remember(draft: Draft, history: readonly Said[], drafts: Drafts): void 
  *
  * @param all the patient's observations
  * @param by the segment of the message that states, withdraws or moves a result. Grows.
+ * @param repeated results that the message states with their stored value
  */
 export function formerResults(
   all: readonly FiledResult[],
   by: Map<Draft, Segment>,
+  repeated: ReadonlySet<Draft>,
   drafts: Drafts,
 ): readonly FormerResult[] {
   const open = new Set(all.filter(({ key }) => observedBy(key).parent !== ''));
@@ -105,8 +107,9 @@ export function formerResults(
     // A late statement may show that the result was not former. Only the sender can state it again.
     const isAgain = change?.isAgain ?? (isKnown && isMissing(draft));
     if (change === undefined && !isAgain) return;
-    // A final result that stays was listed when its parent first changed.
-    if (isKnown && isFinal(draft) && !by.has(draft)) return;
+    // It was listed when its parent first changed, or had the first value again.
+    const isNoNews = isFinal(draft) || parents.every((parent) => !by.has(parent.draft) || repeated.has(parent.draft));
+    if (isKnown && isNoNews && !by.has(draft)) return;
     if (change !== undefined && !isKnown) rememberWithdrawal(draft, change.precedence, drafts);
     by.set(draft, cause);
     former.push({ precedence: change?.precedence ?? own, isAgain, draft, wasFinal, by: cause });

@@ -14,6 +14,9 @@ export const isWithdrawn = ({ content }: State): boolean => WITHDRAWN_STATUS.has
 export const isFinal = ({ content }: State): boolean => FINAL_STATUS.has(content['status']);
 export const isBelowFinal = (state: State): boolean => !isFinal(state) && !isWithdrawn(state);
 
+/** A newer statement below final waits behind a final one. */
+export const isWaiting = ({ remembered: { registers } }: State): boolean => registers.has(waitingName('status'));
+
 export const isText = ({ remembered: { registers } }: State): boolean => registers.has(TEXT);
 
 /**

@@ -2,6 +2,7 @@
  * CWE, CE, CNE, CF, IS and ID as CodeableConcept (v2-to-FHIR `CWE[CodeableConcept]`, `CE[…]`, `CNE[…]`, `CF[…]`, `IS[…]`,
  * `ID[…]`). They have one table. CE is the beginning of CWE, and ID its first component.
  */
+import { ERROR_REASONS } from '../../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locatePart, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
@@ -46,8 +47,7 @@ function coding(part: Part, triplet: Triplet, context: MapContext, table?: strin
   const system = isOwn ? tableSystem(table) : codingSystem(systemNames(part, triplet), context);
   const isUnusable = system !== undefined && isTooLongEntry([system, value]);
   if (isUnusable) {
-    const message = 'The coding system is too long for the search. It was skipped.';
-    note(context, 'W', '102', locatePart(part, triplet.system), message, 'system-too-long');
+    note(context, 'W', '102', locatePart(part, triplet.system), ERROR_REASONS['system-too-long'], 'system-too-long');
   }
   return members({
     system: isUnusable ? undefined : system,

@@ -2,6 +2,7 @@
  * NM, SN and NR as Quantity, Ratio and Range (v2-to-FHIR `NM[Quantity]`, `SN[Quantity]`, `SN[Ratio]`, `SN[Range]`,
  * `NR[Range]`), with the unit of OBX-6 (`CWE[Quantity]`). Numbers keep their digits: `1.50` stays `1.50`.
  */
+import { ERROR_REASONS } from '../../../../shared/hl7/error-reason.ts';
 import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import { JsonNumber, type Json, type JsonObject } from '../../../../shared/json.ts';
 import { note, type MapContext } from '../context.ts';
@@ -42,8 +43,7 @@ export const unitText = (part: Part | undefined): string | undefined => powerOfT
 export function unitOf(part: Part | undefined, context: MapContext): JsonObject {
   const power = powerOfTen(part);
   if (part !== undefined && power !== undefined) {
-    const message = 'Escape the ^ in a unit (\\S\\). It was read as a power of ten.';
-    note(context, 'W', '102', locatePart(part), message, 'unescaped-unit');
+    note(context, 'W', '102', locatePart(part), ERROR_REASONS['unescaped-unit'], 'unescaped-unit');
     return { unit: power };
   }
   const value = code(plainTextOf(part, 1));

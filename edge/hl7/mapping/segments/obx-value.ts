@@ -3,6 +3,7 @@
  * not fit its type is kept as text, with a warning. A unit is never lost. A written number (`<5`, `5.6`) is a Quantity. A text
  * has the unit in its display (FHIR R4, extension rendered-value).
  */
+import { ERROR_REASONS } from '../../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { fhirDateTime, fhirTime, readTimestamp } from '../../../../shared/hl7/time.ts';
 import { locate, locatePart, repetitions, type Part } from '../../../../shared/hl7/value.ts';
@@ -162,8 +163,14 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
   }
   const reader = READERS.get(type);
   if (reader === undefined && parts[0] !== undefined) {
-    const message = 'OBX-2 is not a mapped value type of table 0125. OBX-5 was stored as text.';
-    note(context, 'W', '103', `${segment.id}^${segment.sequence}^2`, message, 'unknown-value-type');
+    note(
+      context,
+      'W',
+      '103',
+      `${segment.id}^${segment.sequence}^2`,
+      ERROR_REASONS['unknown-value-type'],
+      'unknown-value-type',
+    );
   }
   if (TEXT_TYPES.has(type)) {
     const lines = joinedText(linesOf(segment, 5));

@@ -1,7 +1,7 @@
 /** The precedence of a message's statements: which times count, and which statement wins. */
 import { describe, expect, test } from 'vitest';
 
-import { clockOf, instantMs, timed } from '../../../../edge/hl7/precedence/clock.ts';
+import { clockOf, instantMs, isAhead, timed } from '../../../../edge/hl7/precedence/clock.ts';
 import {
   asDefault,
   precedenceOf,
@@ -10,6 +10,7 @@ import {
   timeOfId,
 } from '../../../../edge/hl7/precedence/precedence.ts';
 import { standingOfReport, standingOfResult } from '../../../../edge/hl7/precedence/standing.ts';
+import { createWorld } from '../../../inputs/hl7-world.ts';
 import { idAt } from '../../../stack/tools/id-at.ts';
 
 const RECEIVED = '2026-01-02T12:00:00Z';
@@ -31,6 +32,22 @@ describe('a time of a message', () => {
     ['of another year', '20190102100000', VIENNA, '2019-01-02T09:00:00.000Z'],
     ['fifteen minutes ahead', '20260102131500', VIENNA, '2026-01-02T12:15:00.000Z'],
   ])('is read %s', (_, text, zone, instant) => expect(read(text, zone)).toBe(instant));
+
+  test.each<[string, string | undefined, object, boolean]>([
+    ['sixteen minutes ahead', '20260102131600', VIENNA, true],
+    ['of a zone without an offset in MSH-7', '20260102140000', { timeZone: 'Europe/London' }, true],
+    ['fifteen minutes ahead', '20260102131500', VIENNA, false],
+    ['of a day to come', '20260103', VIENNA, false],
+    ['without a known offset', '20260103100000', {}, false],
+    ['that cannot be read', '2026-01-03', VIENNA, false],
+    ['that is absent', undefined, VIENNA, false],
+  ])('%s is reported as ahead or not', (_, text, zone, expected) =>
+    expect(isAhead(text, zone, idAt(Date.parse(RECEIVED)))).toBe(expected),
+  );
+
+  test('in the hour that a clock shows twice is not ahead', () => {
+    expect(isAhead('20261025023000', VIENNA, idAt(Date.parse('2026-10-25T00:31:00Z')))).toBe(false);
+  });
 
   test.each([
     ['without a known offset', '20260102100000', {}],
@@ -137,4 +154,15 @@ test.each([
 test('OBR-25 X withdraws a report, ORC-5 alone does not', () => {
   expect(standingOfReport('X', undefined)).toMatchObject({ isWithdrawal: true });
   expect(standingOfReport(undefined, 'CA')).toMatchObject({ isWithdrawal: false });
+});
+
+test.each([
+  ['202601010800', '202601010800', []],
+  ['202606010300', '202606010300+0000', ['W 207 MSH^1^7 clock-ahead', 'W 207 EVN^1^2 clock-ahead']],
+  ['202606010010+0000', '202606010010+0000', []],
+  ['202601010800', '', []],
+])('the sender learns which of MSH-7 %s and EVN-2 %s is ahead of 2026-06-01 00:00 UTC', (sent, recorded, findings) => {
+  const header = `MSH|^~\\&|A|B|C|D|${sent}||ADT^A04|1|P|2.5.1`;
+  const message = `${header}\nEVN||${recorded}\nPID|1||P1^^^HOSP^MR||Doe^Jane`;
+  expect(createWorld().send(message)).toEqual(findings);
 });
