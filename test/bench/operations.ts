@@ -59,10 +59,8 @@ const familyOf = (random: () => number): string => [1, 2, 3].map(() => among(SYL
 /** Stores many patients as the FHIR API does, with identifiers from `B-1`. @returns the ids of those with Observations */
 async function fillPatients(client: Client, site: string, patients: number): Promise<string[]> {
   const random = randomFrom(1);
-  const store = async (
-    resources: readonly JsonObject[],
-    ids = resources.map(() => randomUUID()),
-  ): Promise<string[]> => {
+  const store = async (resources: readonly JsonObject[]): Promise<string[]> => {
+    const ids = resources.map(() => randomUUID());
     const writes = resources.map((resource, at) => toWrite(resource, ids[at] ?? '', 'create'));
     const { text, params } = writeResources(site, writes);
     await client.query(text, [...params]);

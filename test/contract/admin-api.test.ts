@@ -19,7 +19,7 @@ interface Problem {
   readonly errors?: readonly { readonly field: string; readonly detail: string }[];
 }
 
-const keyPair = (alg?: string, options?: object) => makeKeyPair({ kid: randomUUID(), use: 'sig' }, alg, options);
+const keyPair = (alg?: string) => makeKeyPair({ kid: randomUUID(), use: 'sig' }, alg);
 
 describe.each(ONE_RUNTIME)('the JSON API on %s', (runtime) => {
   const at = useConsole(runtime, { site: { name: 'North' }, otherSite: { name: 'South' } });

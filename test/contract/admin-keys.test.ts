@@ -388,8 +388,8 @@ describe.each(ONE_RUNTIME)('the pages of API keys on %s', (runtime) => {
   describe('links', () => {
     const MESSAGE = 'MSH|^~\\&|A|B|C|D|20260101||ADT^A04^ADT_A01|1|P|2.5.1\rPID|1||4711^^^H^MR||Doe^Jane||19800230';
     const withLink = (secret: string) => ({ authorization: `Bearer ${secret}`, 'content-type': 'text/plain' });
-    const check = (secret: string, body = MESSAGE) =>
-      fetch(`${at.gateway.hl7BaseUrl}/hl7/check`, { method: 'POST', headers: withLink(secret), body });
+    const check = (secret: string) =>
+      fetch(`${at.gateway.hl7BaseUrl}/hl7/check`, { method: 'POST', headers: withLink(secret), body: MESSAGE });
     const refusals = (secret: string) =>
       fetch(`${at.gateway.oauthBaseUrl}/oauth2/refusals`, { headers: withLink(secret) });
     interface Link {
@@ -397,7 +397,7 @@ describe.each(ONE_RUNTIME)('the pages of API keys on %s', (runtime) => {
       readonly secret: string;
       readonly expiresAt: string;
     }
-    const newKey = (options = {}) => createApiKey(at.db.client, { site: at.site, protocols: ['hl7'], ...options });
+    const newKey = () => createApiKey(at.db.client, { site: at.site, protocols: ['hl7'] });
     const newLink = (clientId: string, hours = 24) => at.json<Link>(`/api-keys/${clientId}/links`, { hours }, 201);
 
     test('a link checks messages and shows refusals of its key, failed signatures among them, and opens nothing else', async () => {

@@ -31,8 +31,9 @@ const CLASS = {
 describe.each(ONE_RUNTIME)('rules of an API key on %s', (runtime) => {
   const at = useConsole(runtime, { site: { name: 'North' }, otherSite: { name: 'South' } });
 
-  const newKey = async (site = at.site): Promise<string> =>
-    (await createApiKey(at.db.client, { site, name: `Rules ${crypto.randomUUID()}`, protocols: ['hl7'] })).clientId;
+  const newKey = async (): Promise<string> =>
+    (await createApiKey(at.db.client, { site: at.site, name: `Rules ${crypto.randomUUID()}`, protocols: ['hl7'] }))
+      .clientId;
   const of = (clientId: string) => {
     const call = async (
       method: string,

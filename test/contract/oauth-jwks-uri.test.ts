@@ -52,9 +52,9 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await stranger.stop();
   });
 
-  const clientAt = async (jwksUri: string, privateJwk: JWK = key.privateJwk) => ({
+  const clientAt = async (jwksUri: string) => ({
     ...(await subject.createKey({ jwksUri })),
-    privateJwk,
+    privateJwk: key.privateJwk,
   });
   const ask = async (client: { clientId: string; privateJwk: JWK }, header: object = {}) =>
     present(subject, await assertion(subject, client, {}, { ...header }));

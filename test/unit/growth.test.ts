@@ -69,8 +69,8 @@ const LONG = '\ufdfa';
 const marks = (n: number): string => `a${'\u0315\u0300'.repeat(n)}`;
 
 const patient = (...name: JsonObject[]): JsonObject => ({ resourceType: 'Patient', name });
-const patientIndex = (what: string, of: (n: number) => JsonObject, size = 400): Shape =>
-  shape(`FHIR: ${what}`, size, of, (content) => {
+const patientIndex = (what: string, of: (n: number) => JsonObject): Shape =>
+  shape(`FHIR: ${what}`, 400, of, (content) => {
     const valid = requireValid({ profiles: 'us-core' }, 'Patient', content);
     searchRows('Patient', valid);
     knownBy(valid);

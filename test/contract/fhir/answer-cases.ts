@@ -35,8 +35,8 @@ export function answerCases(subject: () => Subject): void {
       },
     ],
   });
-  const send = (type: string, entry: Body[], headers: Record<string, string> = {}) =>
-    subject().call('POST', '', { token, body: { resourceType: 'Bundle', type, entry }, headers });
+  const send = (type: string, entry: Body[]) =>
+    subject().call('POST', '', { token, body: { resourceType: 'Bundle', type, entry } });
   const get = (url: string): Body => ({ request: { method: 'GET', url } });
   const entriesOf = (reply: Reply): Body[] => {
     expect(reply.status, reply.text.slice(0, 2_000)).toBe(200);

@@ -10,8 +10,8 @@ const PATIENT = `${US_CORE}us-core-patient`;
 export function profileCases(subject: () => Subject): void {
   let token: string;
   let about: string;
-  const call = (method: string, path: string, body?: Body, headers: Record<string, string> = {}) =>
-    subject().call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
+  const call = (method: string, path: string, body?: Body) =>
+    subject().call(method, path, { token, ...(body === undefined ? {} : { body }) });
   /** A conforming resource about the patient of the site. */
   const conforming = (type: string): Body => {
     const found = US_CORE_RESOURCES.find((one) => one['resourceType'] === type);

@@ -56,8 +56,8 @@ export function strictCases(subject: () => Subject): void {
   describe('conditions', () => {
     test('If-None-Exist as our own absolute URL, as HAPI sends it', async () => {
       const value = randomUUID();
-      const create = (query: string, type = 'Patient') =>
-        call('POST', `/${type}`, { body: patient(value), headers: { 'if-none-exist': query } });
+      const create = (query: string) =>
+        call('POST', '/Patient', { body: patient(value), headers: { 'if-none-exist': query } });
       const made = await create(`${subject().root}/Patient?identifier=urn%3Amrn%7C${value}`);
       expect(made.status).toBe(201);
       for (const query of [`${subject().root}/Patient?identifier=${value}`, `/Patient?identifier=${value}`]) {

@@ -62,8 +62,8 @@ beforeEach(async () => {
 });
 
 const rules = (...of: unknown[]) => ({ apiKeys: [{ name: 'Lab', rules: of }] });
-const tables = (rowsOf: string | null | undefined, name = 'Laboratory') => ({
-  codeTables: [{ name, ...(rowsOf === undefined ? {} : { csv: rowsOf }) }],
+const tables = (rowsOf: string | null | undefined) => ({
+  codeTables: [{ name: 'Laboratory', ...(rowsOf === undefined ? {} : { csv: rowsOf }) }],
 });
 const rulesNow = () => requireRules(as().deps.database, site, clientId);
 async function tableNow(name = 'Laboratory') {

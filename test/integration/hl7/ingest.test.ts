@@ -201,12 +201,11 @@ describe('retransmission', () => {
 });
 
 describe('results', () => {
-  const oru = (status: string, value: string, extra = '') => `${msh('ORU^R01^ORU_R01')}
+  const oru = (status: string, value: string) => `${msh('ORU^R01^ORU_R01')}
     ${pid('R1')}
     ORC|RE|PL1|FI1
     OBR|1|PL1|FI1|24323-8^Panel^LN|||202601020200||||||||||||||||||F
-    OBX|1|NM|2345-7^Glucose^LN||${value}|mg/dL^^UCUM|||||${status}
-    ${extra}`;
+    OBX|1|NM|2345-7^Glucose^LN||${value}|mg/dL^^UCUM|||||${status}`;
 
   test('a correction changes the same Observation, digits kept', async () => {
     await site.send(oru('P', '5.50'));

@@ -31,7 +31,7 @@ const controls = async (filter: Partial<MessageFilter>, at = site): Promise<stri
 const of = (patient: string, at = site): Promise<string[]> =>
   controls({ patient: readPatientText(patient) ?? null }, at);
 
-const pid = (numbers: string, name = 'Doe^Jane', more = '') => `PID|1|${more}|${numbers}||${name}||19800101|F`;
+const pid = (numbers: string, name = 'Doe^Jane') => `PID|1||${numbers}||${name}||19800101|F`;
 const adt = (control: string, numbers: string, name?: string) => `${msh('ADT^A08', control)}\n${pid(numbers, name)}`;
 
 describe('a number', () => {

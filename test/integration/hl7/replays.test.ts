@@ -20,8 +20,8 @@ beforeEach(async () => {
 });
 
 const ANY: ReplayFilter = { outcome: '', type: '', reason: '', clientId: '', from: '', to: '', unmapped: null };
-const trial = (control: string, id: string, processing = 'T') =>
-  `${msh('ADT^A04', control).replace('|P|2.5.1', `|${processing}|2.5.1`)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
+const trial = (control: string, id: string) =>
+  `${msh('ADT^A04', control).replace('|P|2.5.1', '|T|2.5.1')}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
 const take = (processing: string) =>
   db.client.query('update api_key set hl7_processing_ids = $1 where client_id = $2', [[processing], site.clientId]);
 /** One step of each job that is due. */

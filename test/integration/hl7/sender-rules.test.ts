@@ -46,11 +46,9 @@ const newSite = () => createHl7Site({ database: db });
 
 const adt = (number: string, pid = `PID|1||${number}||Doe^Jane||19800229|U`) => `${msh('ADT^A08')}\n${pid}`;
 
-const oru = (
-  number: string,
-  obxs: readonly string[],
-  obr = 'OBR|1||F-1|P^Panel^99P|||202601010800||||||||||||||||||F',
-) => `${msh('ORU^R01')}\nPID|1||${number}||Doe^Jane||19800229|F\n${obr}\n${obxs.join('\n')}`;
+const OBR = 'OBR|1||F-1|P^Panel^99P|||202601010800||||||||||||||||||F';
+const oru = (number: string, obxs: readonly string[]) =>
+  `${msh('ORU^R01')}\nPID|1||${number}||Doe^Jane||19800229|F\n${OBR}\n${obxs.join('\n')}`;
 
 const newestId = async ({ site }: Hl7Site): Promise<string> => {
   const { rows } = await db.client.query<{ message_id: string }>(

@@ -18,8 +18,8 @@ const names = async () => {
   return rows.map(({ kind, name, count }) => `${kind} ${name} ${count}`);
 };
 
-const oru = (cx: string, number = randomUUID()) =>
-  `${msh('ORU^R01')}\nPID|1||${cx}||Doe^Jane\nOBR|1||${number}^LAB|24331-1^Lipids^LN|||20260101\n` +
+const oru = (cx: string) =>
+  `${msh('ORU^R01')}\nPID|1||${cx}||Doe^Jane\nOBR|1||${randomUUID()}^LAB|24331-1^Lipids^LN|||20260101\n` +
   'OBX|1|NM|GLU^Glucose^99Lab||5|mmol/l^^Own|||||F\nOBX|2|NM|2093-3^Chol^LN^CHOL^^99LAB||5|mg/dL^^UCUM|||||F';
 
 test('are listed by message, once each, in any capitals; a name with a URI is not listed', async () => {

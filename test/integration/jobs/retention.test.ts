@@ -39,8 +39,7 @@ async function age(days: number, at: Hl7Site = site): Promise<void> {
     ]);
   }
 }
-const settings = (set: string, at: Hl7Site = site) =>
-  db.client.query(`update site set ${set} where site_id = $1`, [at.site]);
+const settings = (set: string) => db.client.query(`update site set ${set} where site_id = $1`, [site.site]);
 const logged: LogEntry[] = [];
 /** The day's retention, of every site. */
 async function forget(): Promise<void> {

@@ -58,16 +58,16 @@ const failure = (work: Promise<unknown>): Promise<Fault> =>
     },
     (fault: Fault) => fault,
   );
-async function find(type: ResourceType, criteria: Criterion[], at = site) {
+async function find(type: ResourceType, criteria: Criterion[]) {
   const selection = {
-    site: at,
+    site,
     type,
     criteria,
     sort: { by: 'id', descending: false },
     after: null,
     limit: 10,
   } as const;
-  const [rows, [count]] = await database.batch([searchPage(selection), searchCount(at, type, criteria)] as const);
+  const [rows, [count]] = await database.batch([searchPage(selection), searchCount(site, type, criteria)] as const);
   const { resources } = toPage(rows, 10);
   expect(count?.total).toBe(resources.length);
   return resources.map(({ id }) => id);

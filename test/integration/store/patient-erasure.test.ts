@@ -41,10 +41,10 @@ const result = (control: string, id: string) =>
   `${msh('ORU^R01', control)}\n${pid(id)}\nOBR|1|P${id}|F${id}|GLU^Glucose^L|||20260101080000+0000|||||||||||||||||LAB|F\n` +
   'OBX|1|NM|GLU^Glucose^L||5.50|mmol/L|||||F|||20260101080000+0000';
 
-async function idOf(number: string, at: Hl7Site = site): Promise<string> {
+async function idOf(number: string): Promise<string> {
   const { rows } = await db.client.query<{ id: string }>(
     'select distinct id from patient_identity where site_id = $1 and value = $2',
-    [at.site, number],
+    [site.site, number],
   );
   expect(rows).toHaveLength(1);
   return rows[0]?.id ?? '';

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { refusalReason } from '../../../edge/fhir/refused-request.ts';
 import { Fault, type FaultKind, type Issue } from '../../../shared/fault.ts';
 
-const reasonOf = (kind: FaultKind, issues: readonly Issue[] = [], code?: string) =>
-  refusalReason(new Fault(kind, 'Nora Nosy, 4711, was born on 1980-01-01', { issues, code }));
+const reasonOf = (kind: FaultKind, issues: readonly Issue[] = []) =>
+  refusalReason(new Fault(kind, 'Nora Nosy, 4711, was born on 1980-01-01', { issues }));
 const issue = (code: string, at?: string): Issue => ({
   code,
   message: 'Nora Nosy, 4711, was born on 1980-01-01',

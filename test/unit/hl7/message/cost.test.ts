@@ -13,7 +13,7 @@ const observations = (n: number) => times(n, (at) => `OBX|${at + 1}|NM|n${at}^N^
 const oru = (n: number) => `${pid(numbers(1))}\nOBR|1||F1|1^Test^L|||20260101||||||||||||||||||F\n${observations(n)}`;
 
 const OBR = 'OBR|1||F1|1^Test^L|||20260101||||||||||||||||||F';
-const obx = (type: string, value: string, more = '') => `OBX|1|${type}|n^N^L||${value}||||||F${more}`;
+const obx = (type: string, value: string) => `OBX|1|${type}|n^N^L||${value}||||||F`;
 const lines = (n: number) => times(n, (at) => `line ${at}`, '~');
 const ordered = (after: string) => `${pid(numbers(1))}\n${OBR}\n${after}`;
 const culture = (organisms: number) =>

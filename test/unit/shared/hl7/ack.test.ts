@@ -100,7 +100,7 @@ describe('buildAck', () => {
 });
 
 describe("the sender's version", () => {
-  const of = (version: string, errors: readonly AckError[], at = new Date('2026-01-02T03:04:05.678Z')) =>
+  const of = (version: string, errors: readonly AckError[]) =>
     lines(
       buildAck({
         header: readHeader(readMessage(ADT.replace('2.5^DEU', version))),
