@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
 import { type Reading, ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
 import { listedName } from '../attention/person.ts';
-import { decodeBase64 } from './base64.ts';
 import {
   type AttemptRow,
   MAX_SHOWN_RESOURCES,
@@ -17,6 +16,9 @@ import { fieldsByElement } from '../../store/provenance.ts';
 import { elementDifferences } from '../../store/resource-differences.ts';
 import type { RuleChange } from './message-replay.ts';
 import { type Finding, viewAck, viewMessage } from './segments.ts';
+
+/** PostgreSQL prints base64 in lines; `atob` ignores their ends. */
+const decodeBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
 export function viewMessageRow(row: MessageRow) {
   return {

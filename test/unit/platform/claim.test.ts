@@ -2,7 +2,18 @@
 import { expect, test } from 'vitest';
 
 import { attemptClaim } from '../../../edge/platform/claim.ts';
-import { memoryClaims } from './memory-claims.ts';
+
+/** The contract of a jti store, in a map. */
+function memoryClaims() {
+  const attempts = new Map<string, string>();
+  return {
+    claim(hash: string, attempt: string): boolean {
+      const known = attempts.get(hash) ?? attempt;
+      attempts.set(hash, known);
+      return known === attempt;
+    },
+  };
+}
 
 test('retries a store that fails once', async () => {
   const claims = memoryClaims();
