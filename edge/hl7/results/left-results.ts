@@ -107,12 +107,13 @@ function settleGroup({ members, stored, membership }: FiledGroup, settling: Sett
     }
   }
   if (membership === '') return;
+  const isByWithdrawal = stored.some(({ draft }) => isWithdrawn(draft) && finalPrecedence(draft) === membership);
   for (const member of members) {
     const { obr } = member.result;
     const isMore = (member.status === 'unclear' || member.wasMissing) && isLater(membership, member.precedence);
     const report = (obr && settling.reports.get(obr))?.draft;
     if (!isMore || isWithdrawn(member.draft) || !wasComplete(report, membership)) continue;
-    leave(member.draft, membership, member.statement.segment, settling);
+    leave(member.draft, membership, member.statement.segment, settling, isByWithdrawal);
   }
 }
 
@@ -129,12 +130,22 @@ function wasComplete(draft: Draft | undefined, membership: Precedence): boolean 
   return final !== '' && timeMsOf(final) >= timeMsOf(membership);
 }
 
-/** A stored result that a newer final message no longer has: below final it is withdrawn, a final one is listed. */
-function leave(draft: Draft, precedence: Precedence, segment: Segment, settling: SettlingRecord): void {
+/**
+ * A stored result that a newer final message no longer has: below final it is withdrawn, a final one is listed.
+ *
+ * @param isByWithdrawal the message withdraws another result, and does not show whether this one is still valid: it is listed
+ */
+function leave(
+  draft: Draft,
+  precedence: Precedence,
+  segment: Segment,
+  settling: SettlingRecord,
+  isByWithdrawal = false,
+): void {
   // A text that stays beside another one is listed with it.
   if (isFinal(draft) && isText(draft)) return;
   noteMissing(segment, settling);
-  if (isFinal(draft)) attendLeft(draft, segment, settling);
+  if (isFinal(draft) || isByWithdrawal) attendLeft(draft, segment, settling);
   else withdraw(draft, precedence, segment, settling);
 }
 
@@ -278,12 +289,9 @@ function settleMergedGroup(
   if (newest === undefined || !wasComplete(reportOf.get(newest), membership)) return;
   for (const draft of group) {
     if (isWithdrawn(draft) || !isLaterMessage(membership, statusPrecedence(draft))) continue;
-    if (isBelowFinal(draft) && isWithdrawn(newest)) {
-      // The withdrawal of one result does not show whether the others are still valid.
-      noteMissing(by, settling);
-      attendLeft(draft, by, settling);
-      // A correction may be about one of several final results.
-    } else if (isBelowFinal(draft) || newest.content['status'] === 'final') leave(draft, membership, by, settling);
+    // A correction may be about one of several final results.
+    if (isBelowFinal(draft) || newest.content['status'] === 'final')
+      leave(draft, membership, by, settling, isWithdrawn(newest));
   }
 }
 

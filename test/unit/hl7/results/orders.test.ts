@@ -98,6 +98,22 @@ function conclusionIn(world: World): unknown {
   return JSON.parse(`{${report?.body}}`).conclusion;
 }
 
+test('the withdrawal of one organism leaves the other one, which is listed if it arrives late', () => {
+  const culture: SentResults = {
+    at: 1,
+    orders: [{ status: 'P', obx: ['ST|ORG^O^L||E. coli', 'ST|ORG^O^L||Klebsiella'] }],
+  };
+  const withdrawn: SentResults = { at: 2, orders: [{ obx: ['ST|ORG^O^L||E. coli|X'] }] };
+  for (const [order, listed] of [
+    [[culture, withdrawn], []],
+    [[withdrawn, culture], ['result-missing']],
+  ] as const) {
+    const { world } = afterResults(order);
+    expect(liveIn(world)).toEqual(['Klebsiella preliminary']);
+    expect(world.attention.map(({ kind }) => kind).filter((kind) => kind === 'result-missing')).toEqual(listed);
+  }
+});
+
 test('an addendum between a text and its correction stays, or its replacement is listed', () => {
   const [report, corrected] = [
     ['a', 'b', 'c', 'd', 'e'],
