@@ -11,6 +11,7 @@ import { type Reading, ticketCopy } from '../../../../shared/hl7/ticket-copy.ts'
 import { corpus } from '../../../inputs/hl7-corpus.ts';
 import { RECEIVED, segment, SETTINGS } from '../../../inputs/hl7-mapped.ts';
 import { simulateDay } from '../../../inputs/simulated-hospital.ts';
+import { idAt } from '../../../stack/tools/id-at.ts';
 import { inputs, sized } from '../../../stack/tools/size.ts';
 
 /** mulberry32 */
@@ -38,6 +39,8 @@ function verdictOf(bytes: Uint8Array, placeholders: ReadonlySet<string> = new Se
     found: [],
     patients: [],
     ...RECEIVED,
+    // A copy is older than its message, so it shows no clock that is ahead.
+    messageId: idAt(Date.parse('2099-01-01')),
   });
   const findings = decision.findings.map(({ severity, code, at, reason }) => `${severity} ${code} ${reason} ${at}`);
   const resources = decision.effects.resources.map(({ resourceType }) => resourceType);
