@@ -8,6 +8,7 @@ import type { JWK } from 'jose';
 
 import type { Certificate } from './certificate.ts';
 import { freePort } from './free-port.ts';
+import { KEEP_ALIVE_MS } from './keep-alive.ts';
 
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -30,7 +31,8 @@ export const jwks =
 export async function startKeyHost({ certificate, privateKey }: Certificate): Promise<KeyHost> {
   const behaviours = new Map<string, Behaviour>();
   const counts = new Map<string, number>();
-  const server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
+  const tls = { cert: certificate, key: privateKey };
+  const server = createServer({ ...tls, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const path = request.url ?? '';
     counts.set(path, (counts.get(path) ?? 0) + 1);
     const behaviour = behaviours.get(path);

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { DatabaseError, Pool } from 'pg';
+import { KEEP_ALIVE_MS } from './keep-alive.ts';
 import { execute, printDatabaseError } from './neon-execute.ts';
 import { type NeonRequest, NotUnderstood, readNeonRequest } from './neon-request.ts';
 
@@ -34,8 +35,6 @@ export interface NeonEndpoint {
 
 const POOL_SIZE = 16;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Longer than any client keeps an idle connection, so that none is closed just as it is used again. */
-const KEEP_ALIVE_MS = 600_000;
 
 /** Usage is counted in the background, for many requests at once. */
 export const isBookkeeping = (statement: string): boolean =>

@@ -11,6 +11,7 @@ import Provider from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 
 import { freePort } from './free-port.ts';
+import { KEEP_ALIVE_MS } from './keep-alive.ts';
 import { type Account, localAccounts } from './oidc-accounts.ts';
 import { oidcPage } from './oidc-page.ts';
 import { signIn } from './oidc-sign-in.ts';
@@ -170,7 +171,7 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
   });
 
   const callback = provider.callback();
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     if (isAway) {
       response.writeHead(503).end();
       return;
