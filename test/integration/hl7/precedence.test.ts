@@ -144,9 +144,9 @@ describe('results', () => {
     expect(await one('Observation', 'A6')).toMatchObject({ status: 'final', version: 3 });
   });
 
-  test('a lab whose clock is an hour ahead is dated by receipt', async () => {
+  test('a lab whose clock is an hour ahead is dated by receipt, and learns it', async () => {
     for (const result of [F, C]) {
-      expect((await site.send(oru('A9', { ...result, time: soon(3600) }))).errors).toEqual([]);
+      expect((await site.send(oru('A9', { ...result, time: soon(3600) }))).errors).toEqual(['W 207 MSH^1^7']);
     }
     expect(await one('Observation', 'A9')).toMatchObject({ status: 'corrected' });
   });
