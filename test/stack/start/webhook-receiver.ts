@@ -10,6 +10,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 
 import { makeAuthority } from '../services/certificate.ts';
+import { KEEP_ALIVE_MS } from '../services/keep-alive.ts';
 
 export interface WebhookReceiver {
   /** The address to enter as a site's webhook. */
@@ -137,7 +138,8 @@ export async function startWebhookReceiver({ port, secretsOf, log }: ReceiverOpt
     );
     response.writeHead(problem === undefined ? 204 : 401).end();
   };
-  const overTls = createTlsServer({ cert: certificate, key: privateKey }, (request, response) => {
+  const tls = { cert: certificate, key: privateKey };
+  const overTls = createTlsServer({ ...tls, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     receive(request, response).catch(() => response.destroy());
   });
   const overHttp = createServer(({ method }, response) => {
