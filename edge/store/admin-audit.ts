@@ -1,4 +1,5 @@
 /** Searches and exports the audit of a site. `audit_add` (migrations/functions) writes it. */
+import { isClientId } from '../../shared/oauth/client-id.ts';
 import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, type AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
 import type { AuditActor } from './audit.ts';
@@ -56,11 +57,8 @@ const IDENTIFIED = 'select distinct n.id from patient_identity n';
 /** SQL: the condition of the index of accesses to one patient. */
 const ALONE = 'cardinality(a.patients) = 1';
 
-/** A Client ID begins so. */
-const KEY = 'svc-';
-
 const actorSql = (actor: string, bind: Bind): string =>
-  actor.startsWith(KEY) ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
+  isClientId(actor) ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
 
 /**
  * Rows of a site. Accesses to one patient are read from their index by patient and time. Accesses to several patients come from the
@@ -140,7 +138,7 @@ function rowsSql(
 )
 select ${columns} from ((${ofOne}) union all (${of('together')}) union all ${pageByMinute(`a.action = 'export'`, ...done)}) a ${end}`;
   }
-  const isOfKey = clientId !== '' || actor.startsWith(KEY);
+  const isOfKey = clientId !== '' || isClientId(actor);
   if (actions.length === 0) return `select ${columns} from (${isOfKey ? pageByMinute() : page('audit')}) a ${end}`;
   const parts = actions.filter((action) => AUDIT_ACTIONS[action].isInBundles);
   const done = actions.map((action) => pageByMinute(`a.action = ${bind(action)}`));
