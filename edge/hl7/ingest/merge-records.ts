@@ -17,7 +17,7 @@ import { writeElement } from '../precedence/element.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
 import { ARRIVED } from '../precedence/stated-value.ts';
-import { attendTie } from '../mapping/stale.ts';
+import { attendTie } from '../results/tied-result.ts';
 import { concludeMerged } from '../results/conclusion.ts';
 import { noteUncertain } from '../results/file-results.ts';
 import { settleMerged, type MergedFiling } from '../results/left-results.ts';

@@ -4,7 +4,6 @@ import { locate } from '../../../shared/hl7/value.ts';
 import { note, type MapContext } from './context.ts';
 import type { Draft } from './drafts.ts';
 import type { Precedence } from '../precedence/precedence.ts';
-import { hasNumber, observedBy, type ResultKey } from '../results/result-key.ts';
 
 export function noteStale(segment: Segment, context: MapContext): void {
   const message = `Newer data than this ${segment.id} is stored. It filled only empty fields.`;
@@ -27,22 +26,4 @@ export function attendStaleCorrection(
     about: `${type}/${id} ${when}`,
     detail: { type, id, at: locate(segment) },
   });
-}
-
-/** An entry of a database index is limited. */
-const MAX_SUBJECT_LENGTH = 500;
-
-/**
- * Two statements of a result have one time: a person must decide which of them was made last. A code of an order is listed once,
- * without an order number once a day: a monitor without seconds states several values in each minute.
- */
-export function attendTie({ type, id }: Draft, patientId: string, key: ResultKey, attend: MapContext['attend']): void {
-  const { codes, text, sub, parent } = observedBy(key);
-  const numbers = [key.filler?.value, key.placer?.value];
-  const day = hasNumber(key) ? '' : key.at.slice(0, 10);
-  const about = JSON.stringify([type, ...codes.values(), text, sub, parent, ...numbers, day]).slice(
-    0,
-    MAX_SUBJECT_LENGTH,
-  );
-  attend({ kind: 'tied-result', patients: [patientId], about, detail: { type, id } });
 }
