@@ -8,7 +8,7 @@ export const ATTENTION_KINDS = [
   'stale-correction',
   /** Two values of a result have one time, or a withdrawal and what it hides. */
   'tied-result',
-  /** A correction fits none of the results that are known, or several. */
+  /** A correction fits none of the results that are known, or several. Or several documents have a number without an authority. */
   'correction-unmatched',
   /** A text was stored beside a final one, or results below final arrived out of order: only one of them may be right. */
   'result-unclear',

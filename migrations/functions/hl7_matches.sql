@@ -20,7 +20,7 @@
 --   - Other types: a key of hl7_identity without its end, '@' and the patient's id.
 --   - The key '', of any type: the rows that two of the patients may both have, for a merge of the first into the
 --     second. It also finds a document and the key under which another document replaced it,
---     and documents with one number (edge/hl7/message/documents.ts).
+--     and documents and keys with one number (edge/hl7/message/documents.ts).
 --
 -- The roles: patient, identity and result are stored resources (hl7_match); number is an identifier, trait an earlier
 -- name or birth date. The column asked has the positions in p_keys, from 1, of the keys that found the row. If there
@@ -114,6 +114,7 @@ begin
             where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
          cross join lateral (
            select case when i.key ^@ 'cancelled ' then substr(left(i.key, -37), 11)
+                       when i.key ^@ 'replacesnumber ' then substr(left(i.key, -37), 16)
                        when i.type = 'DocumentReference' and i.key ^@ '[' then left(i.key, -37)::json ->> 0 end as number) n
         window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', '')),
                numbered as (partition by n.number)) m

@@ -36,9 +36,9 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
   },
   'correction-unmatched': {
     title: 'Corrections without a result',
-    why: 'A correction matches no stored result, or several, and was stored as a new result.',
+    why: 'A correction matches no stored result, or several, and was stored as a new result. Or several documents have one number.',
     next: 'ask-sender',
-    todo: 'Find the result that it corrects. Ask the sender to send its order number, code and time of collection.',
+    todo: 'Find the result that it corrects. Ask the sender to send its order number, code and time of collection, or the authority of the number.',
   },
   'result-unclear': {
     title: 'Unclear versions of a result',

@@ -9,10 +9,11 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Merge } from '../patients/merge.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { IN_ERROR, type Contribution } from '../precedence/contribution.ts';
-import { CANCELLED, keyOf } from '../mapping/key.ts';
+import { CANCELLED, keyOf, NUMBERED } from '../mapping/key.ts';
+import { documentsByNumber } from '../mapping/patient-record.ts';
 import { mergeAllergies } from '../mapping/no-known-allergy.ts';
 import { referringTo } from '../mapping/references.ts';
-import { byNumber, replacedKey, replacesNow } from '../message/documents.ts';
+import { byNumber, hasArrived, replacedKey, replacesNow } from '../message/documents.ts';
 import { writeElement } from '../precedence/element.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
@@ -56,7 +57,8 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
     // A resource that a FHIR client gave to another patient stays there.
     const moved = drafts.keysOf(from).filter(({ draft }) => isOfPatient(draft, new Set([from])));
     const filed = moved.flatMap(({ key, draft }): Pair[] => {
-      const kept = replacedKey(key) === undefined ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
+      const isOwn = replacedKey(key) === undefined && !(key.startsWith(CANCELLED) && hasArrived(draft));
+      const kept = isOwn ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
       return kept !== undefined && kept !== draft && isOfPatient(kept, record) ? [{ gone: draft, kept }] : [];
     });
     const observations = results.ofPatient('Observation', from).map(({ draft }) => draft);
@@ -100,7 +102,7 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
       filing,
     );
     met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
-    for (const { number, replaced } of replacements) replaceDocument(number, replaced, to, drafts);
+    for (const key of replacements) replaceDocument(key, to, drafts);
     const [merged, survivor] = [from, to].map((id) => drafts.byId('Patient', id));
     const find = (key: string) => drafts.byKey('AllergyIntolerance', keyOf(key, to));
     if (merged !== undefined && survivor !== undefined) mergeAllergies(merged, survivor, find, drafts);
@@ -125,11 +127,8 @@ function inError({ type, content }: Draft): JsonObject {
 function cancelledElsewhere(from: string, to: string, drafts: Drafts): Pair[] {
   const pairsOf = (cancelling: string, other: string): (readonly [Draft, Draft])[] =>
     drafts.keysOf(cancelling).flatMap(({ key, draft }) => {
-      if (!key.startsWith(CANCELLED) || draft.remembered.registers.has(ARRIVED)) return [];
-      const start = `[${JSON.stringify(key.slice(CANCELLED.length))},`;
-      const [only, ...more] = new Set(
-        drafts.keysOf(other).flatMap((each) => (each.key.startsWith(start) ? each.draft : [])),
-      );
+      if (!key.startsWith(CANCELLED) || hasArrived(draft)) return [];
+      const [only, ...more] = documentsByNumber(other, drafts).get(key.slice(CANCELLED.length)) ?? [];
       return only === undefined || more.length > 0 ? [] : [[draft, only]];
     });
   return [
@@ -138,31 +137,34 @@ function cancelledElsewhere(from: string, to: string, drafts: Drafts): Pair[] {
   ];
 }
 
+/** The documents that a replacement key names, none if it is another key: several only by a number without an authority. */
+function replacedBy(key: string, patient: string, drafts: Drafts): readonly Draft[] {
+  const replaced = replacedKey(key) ?? '';
+  if (replaced.startsWith(NUMBERED))
+    return documentsByNumber(patient, drafts).get(replaced.slice(NUMBERED.length)) ?? [];
+  return [drafts.byKey('DocumentReference', keyOf(replaced, patient))].filter((each) => each !== undefined);
+}
+
 /** Replacement keys of one record whose document is only in the other record. */
-function newReplacements(
-  from: string,
-  to: string,
-  drafts: Drafts,
-): readonly { readonly number: string; readonly replaced: string }[] {
-  const isKnown = (patient: string, key: string): boolean =>
-    drafts.byKey('DocumentReference', keyOf(key, patient)) !== undefined;
+function newReplacements(from: string, to: string, drafts: Drafts): readonly string[] {
+  const isKnown = (patient: string, key: string): boolean => replacedBy(key, patient, drafts).length > 0;
   return [from, to].flatMap((patient) =>
-    drafts.keysOf(patient).flatMap(({ key }) => {
-      const replaced = replacedKey(key);
-      if (replaced === undefined || isKnown(patient, replaced)) return [];
-      return isKnown(patient === from ? to : from, replaced) ? [{ number: key, replaced }] : [];
-    }),
+    drafts
+      .keysOf(patient)
+      .flatMap(({ key }) => (!isKnown(patient, key) && isKnown(patient === from ? to : from, key) ? [key] : [])),
   );
 }
 
 /** Supersedes a document that was only in the other record until now. */
-function replaceDocument(number: string, replaced: string, patient: string, drafts: Drafts): void {
-  const replacement = drafts.byKey('DocumentReference', keyOf(number, patient));
-  const document = drafts.byKey('DocumentReference', keyOf(replaced, patient));
-  if (replacement === undefined || document === undefined || replacement === document) return;
+function replaceDocument(key: string, patient: string, drafts: Drafts): void {
+  const replacement = drafts.byKey('DocumentReference', keyOf(key, patient));
+  const [document, ...more] = replacedBy(key, patient, drafts);
+  if (replacement === undefined || document === undefined || more.length > 0 || replacement === document) return;
   drafts.supersede(document, saidLast(replacement));
-  const target = byNumber(document.content['masterIdentifier']);
-  drafts.rewrite(replacement, replacesNow(replacement.content, document.id, target));
+  const { masterIdentifier } = document.content;
+  const value = isJsonObject(masterIdentifier) ? (masterIdentifier['value'] ?? null) : null;
+  for (const named of [masterIdentifier, { value }])
+    drafts.rewrite(replacement, replacesNow(replacement.content, document.id, byNumber(named)));
 }
 
 const saidLast = ({ remembered }: Draft): Precedence =>

@@ -34,7 +34,8 @@ export const cancelledKey = (number: string): string => `${CANCELLED}${number.to
 export const CANCELLED = 'cancelled ';
 
 /** The lookup key of the documents with a number, of any authority. */
-export const numberedKey = (number: string): string => `number ${number.toWellFormed()}`;
+export const numberedKey = (number: string): string => `${NUMBERED}${number.toWellFormed()}`;
+export const NUMBERED = 'number ';
 
 /** CWE: code and coding system, else the text. */
 export const conceptKey = (part: Part | undefined): readonly (string | undefined)[] => {

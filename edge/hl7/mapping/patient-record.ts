@@ -49,7 +49,7 @@ export function patientRecord(
 }
 
 /** The key of a document begins with its number. A key under which another document replaced it does not count. */
-function documentsByNumber(patientId: string, drafts: Drafts): Map<string, Draft[]> {
+export function documentsByNumber(patientId: string, drafts: Drafts): Map<string, Draft[]> {
   const found = new Map<string, Draft[]>();
   for (const { key, draft } of drafts.keysOf(patientId)) {
     if (draft.type !== 'DocumentReference' || !key.startsWith('[')) continue;

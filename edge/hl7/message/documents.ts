@@ -1,5 +1,5 @@
 /** The documents of a document message: each TXA with the OBX and NTE that follow it. */
-import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
+import { ERROR_REASONS, type ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -11,7 +11,7 @@ import { fieldText, first, isValued, plainTextOf } from '../mapping/datatypes/te
 import type { Draft } from '../mapping/drafts.ts';
 import { timed } from '../precedence/clock.ts';
 import type { Precedence } from '../precedence/precedence.ts';
-import { ARRIVED } from '../precedence/stated-value.ts';
+import { ARRIVED, REPLACED } from '../precedence/stated-value.ts';
 import { bareNumber, cancelledKey, numberedKey } from '../mapping/key.ts';
 import { document, documentKey, type DocumentSource, type ParentDocument } from '../mapping/segments/txa.ts';
 import type { DocumentAction, EventRule } from '../mapping/tables/events.ts';
@@ -50,34 +50,20 @@ export function documents(
       notes: following.filter(({ id }) => id === 'NTE'),
     };
     const isEmpty = source.obx.every((segment) => !isValued(segment, 5));
-    if (hasContent === true && isEmpty) report(withoutContent(txa));
+    // A stored document keeps its content. A new one has none.
+    if (hasContent === true && isEmpty) report(finding('101', 'W', locate(txa), 'document-without-content'));
     const hasParent = action === 'append' || action === 'replace';
     const named = hasParent ? documentKey(txa, 13, sender) : undefined;
-    if (hasParent && named === undefined) report(withoutParent(txa));
+    // The document is stored beside the document that it should replace.
+    if (hasParent && named === undefined) report(finding('101', 'W', locate(txa, 13), 'parent-missing'));
     return [statementOf(key, named === key ? undefined : named, source, action, recorded)];
   });
 }
 
-/** The document is stored beside the document that it should replace. */
-const withoutParent = (txa: Segment): AckError => ({
-  code: '101',
-  severity: 'W',
-  at: locate(txa, 13),
-  message: ERROR_REASONS['parent-missing'],
-  reason: 'parent-missing',
-});
-
-/** A stored document keeps its content. A new one has none. */
-const withoutContent = (txa: Segment): AckError => ({
-  code: '101',
-  severity: 'W',
-  at: locate(txa),
-  message: ERROR_REASONS['document-without-content'],
-  reason: 'document-without-content',
-});
-
 /**
  * The key of a document that replaced one which has not arrived yet. It begins with no bracket, as the key of a document does.
+ *
+ * @param key the replaced document's, or its `numberedKey` if TXA-13 has no authority
  */
 const replacementKey = (key: string): string => `${REPLACES}${key}`;
 const REPLACES = 'replaces';
@@ -99,7 +85,8 @@ function statementOf(
   // A new document with another sender's number is another document.
   const bare = bareNumber(first(txa, 12));
   const number = isCancelled || action === 'change' ? bare : undefined;
-  const cancelled = cancelledKey(plainTextOf(first(txa, 12), 1) ?? '');
+  const anyNumber = numberOf(txa);
+  const cancelled = cancelledKey(anyNumber);
   const parentNumber = parentKey === undefined ? undefined : bareNumber(first(txa, 13));
   return {
     type: 'DocumentReference',
@@ -108,45 +95,92 @@ function statementOf(
     timing: timed(fieldText(txa, 8), recorded),
     subject: 'subject',
     refersTo: [
-      replacementKey(key),
+      ...[key, numberedKey(anyNumber)].map(replacementKey),
       cancelled,
       ...(parentKey === undefined ? [] : [parentKey, replacementKey(parentKey)]),
-      ...[number, parentNumber].flatMap((each) => (each === undefined ? [] : [numberedKey(each)])),
+      ...(number === undefined ? [] : [numberedKey(number)]),
+      ...(parentNumber === undefined ? [] : keysOfParent(parentNumber)),
     ],
     ...(number !== undefined && { number: { value: number, ifSeveral: severalDocuments(txa, 12) } }),
     // The sender of a cancellation may not be the sender of the document, which may arrive later.
     standsFor: { key: cancelled, isOpen: (stored) => isCancelled || !hasArrived(stored) },
-    ...(isCancelled && { unlessKnown: unknownDocument(txa), ...(bare !== undefined && { keyIfNew: cancelled }) }),
+    ...(isCancelled && {
+      unlessKnown: finding('204', 'W', locate(txa, 12), 'unknown-document'),
+      ...(bare !== undefined && { keyIfNew: cancelled }),
+    }),
     contributions: (record, context, draft, precedence) => {
-      const replacement = record.find('DocumentReference', replacementKey(key));
-      if (replacement !== undefined && replacement !== draft && draft.stored === undefined) {
-        record.supersede(draft, precedence);
-        record.rewrite(replacement, replacesNow(replacement.content, draft.id, numbered(txa, 12, context)));
+      const stating = { record, context, draft, precedence };
+      replaceLate(txa, key, stating);
+      // A later document with the number is listed: in another order of arrival the message would name it.
+      const isByNumber =
+        number !== undefined && (draft.stored === undefined || record.find('DocumentReference', key) !== draft);
+      if (isByNumber && record.find('DocumentReference', cancelled) === undefined) {
+        record.addKey(draft, cancelled);
+        record.remember(draft, ARRIVED, precedence);
       }
-      const parent =
-        parentKey === undefined ? undefined : parentOf(txa, parentKey, action, { record, context, draft, precedence });
+      const parent = parentKey === undefined ? undefined : parentOf(txa, parentKey, action, stating);
       return document(source, { isCancelled, parent }, context);
     },
   };
 }
 
-const hasArrived = ({ remembered: { registers } }: Draft): boolean => registers.has(ARRIVED);
+const numberOf = (txa: Segment): string => plainTextOf(first(txa, 12), 1) ?? '';
 
-const severalDocuments = (txa: Segment, field: 12 | 13): AckError => ({
-  code: '204',
-  severity: 'E',
-  at: locate(txa, field),
-  message: `TXA-${field} has no authority, and several documents of the patient have this number. Send the authority.`,
-  reason: 'ambiguous-document',
+const keysOfParent = (number: string): string[] => [
+  numberedKey(number),
+  replacementKey(numberedKey(number)),
+  cancelledKey(number),
+];
+
+/**
+ * Applies the replacements that arrived before their document. A number without an authority means the first document that
+ * arrives with it. A later one is listed: it would be meant in another order of arrival.
+ */
+function replaceLate(txa: Segment, key: string, { record, context, draft, precedence }: Stating): void {
+  const find = (each: string): Draft | undefined => record.find('DocumentReference', each);
+  const value = numberOf(txa);
+  const byAny = find(replacementKey(numberedKey(value)));
+  const target = byNumber({ value });
+  // It refers to a document by number until the document arrives.
+  const isUsed = !sortedJson(byAny?.content ?? target).includes(sortedJson(target));
+  const replacements = new Map([
+    [isUsed ? undefined : byAny, target],
+    [find(replacementKey(key)), numbered(txa, 12, context)],
+  ]);
+  if (!draft.remembered.registers.has(REPLACED))
+    for (const [by, named] of replacements) {
+      if (by === undefined || by === draft) continue;
+      record.supersede(draft, precedence);
+      record.rewrite(by, replacesNow(by.content, draft.id, named));
+    }
+  const others = [isUsed ? byAny : draft, find(cancelledKey(value)) ?? draft];
+  if (draft.stored === undefined && others.some((each) => each !== draft))
+    context.attend({
+      kind: 'correction-unmatched',
+      patients: [record.patient.id],
+      about: `DocumentReference/${draft.id}`,
+      detail: { at: locate(txa) },
+    });
+}
+
+/** Checks whether a message named a document by its number alone, and no other document can become it. */
+export const hasArrived = ({ remembered: { registers } }: Draft): boolean => registers.has(ARRIVED);
+
+const finding = (
+  code: AckError['code'],
+  severity: AckError['severity'],
+  at: string,
+  reason: ErrorReason,
+): AckError => ({
+  code,
+  severity,
+  at,
+  message: ERROR_REASONS[reason],
+  reason,
 });
 
-const unknownDocument = (txa: Segment): AckError => ({
-  code: '204',
-  severity: 'W',
-  at: locate(txa, 12),
-  message: ERROR_REASONS['unknown-document'],
-  reason: 'unknown-document',
-});
+const severalDocuments = (txa: Segment, field: 12 | 13): AckError =>
+  finding('204', 'E', locate(txa, field), 'ambiguous-document');
 
 interface Stating {
   readonly record: PatientRecord;
@@ -163,13 +197,16 @@ function parentOf(txa: Segment, key: string, action: DocumentAction, stating: St
   const candidates = number === undefined ? [] : record.documentsNumbered(number).filter((each) => each !== draft);
   const known = record.find('DocumentReference', key);
   const isUnclear = known === undefined && candidates.length > 1;
-  const parent = known ?? (candidates.length === 1 ? candidates[0] : undefined);
+  const cancelled = number === undefined ? undefined : record.find('DocumentReference', cancelledKey(number));
+  const parent = known ?? (isUnclear ? undefined : (candidates[0] ?? cancelled));
+  // The replaced document may arrive later: then it has been superseded already.
+  if (code === 'replaces' && known === undefined)
+    for (const each of number === undefined ? [key] : [key, numberedKey(number)])
+      if (record.find('DocumentReference', replacementKey(each)) === undefined)
+        record.addKey(draft, replacementKey(each));
   if (parent === undefined) {
     if (isUnclear) context.report(severalDocuments(txa, 13));
     else note(context, 'W', '204', locate(txa, 13), 'TXA-13 names an unknown parent document.', 'unknown-document');
-    // The replaced document may arrive later: then it has been superseded already.
-    const isFirst = record.find('DocumentReference', replacementKey(key)) === undefined;
-    if (code === 'replaces' && isFirst) record.addKey(draft, replacementKey(key));
     return { code, target: numbered(txa, 13, context) };
   }
   if (code === 'replaces') record.supersede(parent, precedence);

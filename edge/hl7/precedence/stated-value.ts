@@ -37,7 +37,7 @@ interface Resolved {
 export const WITHDRAWN = 'withdrawn';
 /** The register of a document that another replaced (TXA-13 of an MDM T09 or T10). */
 export const REPLACED = 'replaced';
-/** The register of a document that arrived after its cancellation. */
+/** The register of a document that was cancelled or changed by its number alone, and is known. */
 export const ARRIVED = 'arrived document';
 /** The register of a result that is a text: its position in the report (`results/conclusion.ts`). */
 export const TEXT = 'report text';
