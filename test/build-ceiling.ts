@@ -11,7 +11,7 @@ import * as z from 'zod';
 
 import { ROOT } from './stack/services/build.ts';
 
-/** Less than a fifth of what the free plan allows. A Worker of 572 KiB starts in 111 ms on two quiet cores, of 586 KiB in 171 ms on busy ones. */
+/** A fifth of what the free plan allows. A Worker of 572 KiB starts in 111 ms on two quiet cores, of 586 KiB in 171 ms on busy ones. */
 const MAX_GZIP_KIB = 621;
 /** Several times what it takes on a quiet machine, since a busy one takes longer. */
 const MAX_STARTUP_MS = 500;

@@ -1,5 +1,6 @@
 /** The identifiers of PID that other patients have. */
 import type { AckError } from '../../../shared/hl7/ack.ts';
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { holdersOf, survivors, type SentIdentifier } from './identifier-holders.ts';
 import { isNewborn, isOlder } from './person.ts';
 import { finding, type ResolveRequest } from './resolve-request.ts';
@@ -45,4 +46,4 @@ export function foreignIdentifiers(
 }
 
 const identifiersOfSeveral = (at: string): AckError =>
-  finding('W', at, 'This identifier belongs to another patient. It was not copied.', 'identifiers-of-several');
+  finding('W', at, ERROR_REASONS['identifiers-of-several'], 'identifiers-of-several');

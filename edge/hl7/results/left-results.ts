@@ -6,6 +6,7 @@
 import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import { objectsOf, type Json } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { referencesIn } from '../mapping/references.ts';
@@ -364,18 +365,20 @@ const ANY_TIME = 'at any time';
 const namesIn = (scopes: readonly string[], observed: Observed): string[] =>
   scopes.flatMap((scope) => codeNames(observed).map((name) => `${scope} ${observed.parent} ${name}`));
 
-/** A result that is entered in error is no longer one of its report, also when an older message states it again. */
+/** A result that is entered in error leaves its report, with its document, also when an older message states it again. */
 function removeFromReports({ drafts, results, patientId }: SettlingRecord): void {
   const inError = results
     .ofPatient('Observation', patientId)
     .filter(({ draft }) => draft.content['status'] === 'entered-in-error');
   if (inError.length === 0) return;
-  const gone = new Set(inError.map(({ draft }) => `Observation/${draft.id}`));
+  const gone = new Set<Json | undefined>(inError.map(({ draft }) => `Observation/${draft.id}`));
   for (const { draft } of results.ofPatient('DiagnosticReport', patientId)) {
-    const list = [draft.content['result'] ?? []].flat();
-    const kept = list.filter((item) => referencesIn([item]).every((reference) => !gone.has(reference)));
-    if (kept.length === list.length) continue;
-    const { result: _, ...content } = draft.content;
-    drafts.rewrite(draft, kept.length === 0 ? content : { ...content, result: kept });
+    for (const element of ['result', 'presentedForm']) {
+      const { [element]: list, ...content } = draft.content;
+      const items = objectsOf(list);
+      const kept = items.filter(({ reference, url }) => !gone.has(reference ?? url));
+      if (kept.length < items.length)
+        drafts.rewrite(draft, kept.length === 0 ? content : { ...content, [element]: kept });
+    }
   }
 }

@@ -1,5 +1,6 @@
 /** DT, DTM, TS and DR as FHIR date, dateTime, instant and Period (v2-to-FHIR `DTM[dateTime]`, `TS[dateTime]`, `DR[Period]`). */
 import { Fault } from '../../../../shared/fault.ts';
+import { ERROR_REASONS } from '../../../../shared/hl7/error-reason.ts';
 import { dayIn, fhirDate, fhirDateTime, fhirInstant, readTimestamp } from '../../../../shared/hl7/time.ts';
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
@@ -60,7 +61,7 @@ export function period(
   at: string,
 ): JsonObject | undefined {
   if (start !== undefined && end !== undefined && Date.parse(end) < Date.parse(start)) {
-    note(context, 'W', '102', at, 'The end of the period is before its start. It was skipped.', 'period-reversed');
+    note(context, 'W', '102', at, ERROR_REASONS['period-reversed'], 'period-reversed');
     return { start };
   }
   return members({ start, end });

@@ -1,4 +1,5 @@
 /** OBR, with the order numbers of its ORC, as DiagnosticReport (v2-to-FHIR `OBR[DiagnosticReport]`, `ORC[DiagnosticReport]`). */
+import { ERROR_REASONS } from '../../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
@@ -15,6 +16,7 @@ import { observedKey } from '../key.ts';
 import type { SentKey } from '../statement.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../tables/status.ts';
 import { annotation } from './nte.ts';
+import { isInError, noteUnknownStatus } from './obx-status.ts';
 import { attachmentsOf } from './obx-value.ts';
 import { orderNumber, orderNumberField, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
@@ -111,22 +113,11 @@ export const OBR: GroupSegment = {
 function statusOf(segment: Segment, context: MapContext): Contribution {
   const sent = fieldText(segment, 25)?.toUpperCase();
   if (sent !== undefined && REFUSED_REPORT_STATUS.has(sent)) {
-    note(
-      context,
-      'E',
-      '103',
-      locate(segment, 25),
-      'OBR-25 states that the order or patient does not exist.',
-      'no-result',
-    );
+    note(context, 'E', '103', locate(segment, 25), ERROR_REASONS['no-result'], 'no-result');
   }
   const status = REPORT_STATUS.get(sent ?? '');
   if (status === undefined && !REFUSED_REPORT_STATUS.has(sent ?? '')) {
-    const [code, message] =
-      sent === undefined
-        ? (['101', 'OBR-25 is missing. The status was not changed.'] as const)
-        : (['103', 'OBR-25 is not a code of table 0123. The status was not changed.'] as const);
-    note(context, 'W', code, locate(segment, 25), message, 'unknown-status');
+    noteUnknownStatus(segment, 25, '0123', context);
   }
   return status === undefined ? byDefault('status', 'unknown') : fixed('status', status, 'OBR-25');
 }
@@ -164,9 +155,9 @@ export function report(
     return identifier === undefined ? [] : [{ identifier, field: orderNumberField(obr, number) }];
   });
   const results = [...new Set(source.obx.map(referenceTo).filter((reference) => reference !== undefined))];
-  const presentedForm = source.obx.flatMap((obx) =>
-    attachmentsOf(obx, context).map((attachment) => presented(attachment, obx, referenceTo(obx))),
-  );
+  const presentedForm = source.obx
+    .filter((obx) => !isInError(obx))
+    .flatMap((obx) => attachmentsOf(obx, context).map((attachment) => presented(attachment, obx, referenceTo(obx))));
   const notes = source.notes.map((nte) => annotation(nte, context)).filter((found) => found !== undefined);
   return [
     statusOf(obr, context),

@@ -11,18 +11,29 @@ import { OBSERVATION_STATUS } from '../tables/status.ts';
 const RESULT_STATUS = 'http://terminology.hl7.org/CodeSystem/v2-0085';
 const DATA_ABSENT_REASON = 'http://terminology.hl7.org/CodeSystem/data-absent-reason';
 
+export function noteUnknownStatus(segment: Segment, field: number, table: string, context: MapContext): void {
+  const [code, fault] =
+    fieldText(segment, field) === undefined
+      ? (['101', 'is missing'] as const)
+      : (['103', `is not a code of table ${table}`] as const);
+  const message = `${segment.id}-${field} ${fault}. The status was not changed.`;
+  note(context, 'W', code, locate(segment, field), message, 'unknown-status');
+}
+
+const statusCode = (segment: Segment): string | undefined => fieldText(segment, 11)?.toUpperCase();
+
+/** Checks for a result that its sender withdraws. */
+export const isInError = (segment: Segment): boolean =>
+  OBSERVATION_STATUS.get(statusCode(segment) ?? '') === 'entered-in-error';
+
 /**
  * Rows 42 to 47, and edge/docs/behaviour.md, HL7 v2 for codes outside the guide. An unknown code does not change the status.
  */
 export function statusOf(segment: Segment, context: MapContext): Contribution[] {
-  const sent = fieldText(segment, 11)?.toUpperCase();
+  const sent = statusCode(segment);
   const status = OBSERVATION_STATUS.get(sent ?? '');
   if (status === undefined) {
-    const [code, message] =
-      sent === undefined
-        ? (['101', 'OBX-11 is missing. The status was not changed.'] as const)
-        : (['103', 'OBX-11 is not a code of table 0085. The status was not changed.'] as const);
-    note(context, 'W', code, locate(segment, 11), message, 'unknown-status');
+    noteUnknownStatus(segment, 11, '0085', context);
     // A stored status stays.
     return [byDefault('status', 'unknown')];
   }

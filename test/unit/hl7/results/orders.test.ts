@@ -5,10 +5,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { objectsOf } from '../../../../shared/json.ts';
 import { lines, RESULT_ROWS, sensitivity, sent } from '../../../inputs/hl7-result-rows.ts';
 import {
   afterResults,
   liveIn,
+  objectOf,
   reportedIn,
   resultMessage,
   type SentOrder,
@@ -304,6 +306,29 @@ test('a withdrawn result is not in its report, in any order of arrival, and a ca
   ] as const) {
     for (const order of ordersOf(messages))
       expect(reportedIn(afterResults(order).world), order.map(({ at }) => at).join()).toEqual(reported);
+  }
+});
+
+test('a withdrawn document is not in its report, in any order of arrival', () => {
+  const said = (at: number, ...documents: readonly (readonly [code: string, status: string])[]): SentResults =>
+    sent(at, {
+      status: 'F',
+      obx: documents.map(([code, status]) => `ED|${code}^${code}^L||^AP^PDF^Base64^SGVsbG8=|${status}`),
+    });
+  const both = said(1, ['ECG', 'F'], ['MRI', 'F']);
+  for (const [messages, presented] of [
+    [[both, said(2, ['ECG', 'W'])], ['MRI']],
+    [[both, said(2, ['ECG', 'D'], ['MRI', 'F'])], ['MRI']],
+    [[both, said(2, ['ECG', 'W'], ['MRI', 'W'])], []],
+    [[said(1, ['ECG', 'F']), said(2, ['ECG', 'W']), said(3, ['ECG', 'F'])], ['ECG']],
+  ] as const) {
+    for (const order of ordersOf(messages)) {
+      const { world } = afterResults(order);
+      const reports = world.resources().filter(({ type }) => type === 'DiagnosticReport');
+      const forms = reports.flatMap(({ body }) => objectsOf(objectOf(body)['presentedForm']));
+      const titles = forms.map(({ title }) => title);
+      expect(titles, order.map(({ at }) => at).join()).toEqual(presented);
+    }
   }
 });
 
