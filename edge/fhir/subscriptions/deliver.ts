@@ -13,6 +13,7 @@ import {
   findEvents,
   refusalOf,
   releaseSubscription,
+  type SubscriptionStatus,
   subscriptionTried,
 } from '../../store/subscription.ts';
 import { FHIR_JSON } from '../media-type.ts';
@@ -34,8 +35,14 @@ interface Position {
   readonly needsHandshake: boolean;
   /** The last event that was accepted. */
   readonly after: string;
-  /** The last event. */
+  /** The last event; `after` while it needs a handshake. */
   readonly upto: string;
+}
+
+/** A handshake has no events. */
+function positionOf(status: SubscriptionStatus, after: string, lastEvent: string): Position {
+  const needsHandshake = status === 'requested';
+  return { needsHandshake, after, upto: needsHandshake ? after : lastEvent };
 }
 
 const kindOf = ({ needsHandshake, after, upto }: Position): NotificationType => {
@@ -44,12 +51,7 @@ const kindOf = ({ needsHandshake, after, upto }: Position): NotificationType => 
 };
 
 /** The next events, and why they may not be posted now. The audit row names the client and the host. */
-async function nextOf(
-  database: Database,
-  { site, claimed }: Claim,
-  { needsHandshake, after, upto }: Position,
-  requestId: string,
-) {
+async function nextOf(database: Database, { site, claimed }: Claim, { after, upto }: Position, requestId: string) {
   const { subscription_id: id, client_id: clientId, host, max_count: limit } = claimed;
   const range = {
     site,
@@ -58,7 +60,7 @@ async function nextOf(
     types: null,
     after,
     time: null,
-    upto: needsHandshake ? after : upto,
+    upto,
     limit,
     content: null,
     maxBytes: PAGE_BYTES,
@@ -89,9 +91,8 @@ async function deliverOne(
   const { refusal, events } = await nextOf(database, claim, position, bundleId);
   const post = (): Promise<WebhookAnswer> => {
     const root = rootOf(deps.config);
-    const [status, lastEvent] =
-      notification === 'handshake' ? (['requested', position.after] as const) : (['active', position.upto] as const);
-    const notified = { root, id, type, status, lastEvent, notification, events } as const;
+    const status = position.needsHandshake ? 'requested' : 'active';
+    const notified = { root, id, type, status, lastEvent: position.upto, notification, events } as const;
     const body = notificationText(notified, bundleId, new Date(nowMs).toISOString());
     // The id stays the same for each post of these events.
     const [first, last] = [events[0], events.at(-1)];
@@ -108,7 +109,7 @@ async function deliverOne(
   else if (!isDelivered && answer !== 'off') deps.log({ level: 'warn', event: 'subscription.not-delivered', ...entry });
   if (row === undefined) return 'lost';
   if (row.is_released) return undefined;
-  return { needsHandshake: row.status === 'requested', after: upto ?? position.after, upto: row.last_event };
+  return positionOf(row.status, upto ?? position.after, row.last_event);
 }
 
 /** The end of a claim's time: a claim that is not released by then is claimed again. */
@@ -127,8 +128,8 @@ export async function deliver(
   mayContinue: () => boolean,
 ): Promise<void> {
   const until = deps.now() + BUDGET_MS;
-  const { status, delivered: after, last_event: upto } = claim.claimed;
-  let position = await deliverOne(deps, database, claim, { needsHandshake: status === 'requested', after, upto });
+  const { status, delivered, last_event: lastEvent } = claim.claimed;
+  let position = await deliverOne(deps, database, claim, positionOf(status, delivered, lastEvent));
   while (typeof position === 'object' && deps.now() < until && mayContinue())
     position = await deliverOne(deps, database, claim, position);
   if (position === undefined) return;
